@@ -1,0 +1,1 @@
+"""Arenite: converts ONNX graphs into INT8 models for microcontrollers."""

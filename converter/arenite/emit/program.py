@@ -1,0 +1,95 @@
+"""The program: what runs on the target, as data. Both emitters (.arn and C) write exactly this, and nothing else.
+
+A quantized graph and its memory plan become a list of kernel calls over placed tensors. Nodes that only move elements (Concat, Slice,
+Transpose, Pad) become StridedCopy and Fill calls here; a Reshape that the planner aliased becomes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arenite.graph import DType, Quantization
+from arenite.graph.operators import Record
+from arenite.plan.memory_plan import Memory
+
+
+class Storage(Enum):
+    """As in the flat model."""
+
+    REGION = "region"
+    CONSTANT = "constant"
+
+
+@dataclass(frozen=True)
+class ProgramTensor:
+    """A tensor with a place. For constants `offset` counts from the start of the model's data, for others from that of the memory."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: DType
+    storage: Storage
+    memory: int
+    offset: int
+    data: NDArray[np.generic] | None = field(default=None, compare=False)
+    quantization: Quantization | None = field(default=None, compare=False)
+
+    @property
+    def bytes(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+
+@dataclass(frozen=True)
+class Call:
+    """One kernel call. `inputs`, `outputs` and `scratch` index Program.tensors; `record` fits the operator's params."""
+
+    op: str
+    variant: str
+    name: str
+    """The user's layer."""
+    record: Record
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    scratch: int | None
+    macs: int
+    node: int
+    """Index into the quantized graph's nodes."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of the model."""
+
+    name: str
+    tensor: int
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    """A C identifier."""
+    tensors: tuple[ProgramTensor, ...]
+    calls: tuple[Call, ...]
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    memories: tuple[Memory, ...]
+    memory_bytes: tuple[int, ...]
+    calibrated: bool
+    """False: ranges were measured on synthetic inputs; accuracy is unknown."""
+
+    @property
+    def arena_bytes(self) -> int:
+        return self.memory_bytes[0]
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of all constants."""
+        return sum(tensor.bytes for tensor in self.tensors if tensor.storage is Storage.CONSTANT)
+
+    @property
+    def macs(self) -> int:
+        return sum(call.macs for call in self.calls)

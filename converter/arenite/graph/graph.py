@@ -1,0 +1,153 @@
+"""The IR: an SSA graph of nodes over tensors, in a fixed topological order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from arenite.graph.tensor import DType, Quantization, Tensor
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operator applied to tensors, which it refers to by name. Immutable: a rewrite replaces it.
+
+    `name` is that of the ONNX node it came from, kept through every rewrite; a node made of several (a convolution with its
+    batch normalization and activation) has the name of the first and lists all in `origins`. Names need not be unique.
+    Optional inputs that are absent are None.
+    """
+
+    op: str
+    name: str
+    inputs: tuple[str | None, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    origins: tuple[str, ...] = ()
+
+    def with_attributes(self, **changes: Any) -> Node:
+        return replace(self, attributes={**self.attributes, **changes})
+
+    def absorbing(self, *others: Node) -> Node:
+        """This node, also standing for `others` in messages and reports."""
+        names = (*(self.origins or (self.name,)), *(n for o in others for n in (o.origins or (o.name,))))
+        return replace(self, origins=tuple(dict.fromkeys(names)))
+
+    @property
+    def input(self) -> str:
+        """The first input. Raises ValueError where it is absent."""
+        if not self.inputs or self.inputs[0] is None:
+            raise ValueError(f"{self.name} ({self.op}) has no first input")
+        return self.inputs[0]
+
+    @property
+    def output(self) -> str:
+        return self.outputs[0]
+
+
+@dataclass
+class Graph:
+    """A model. `nodes` is in topological order; `tensors` holds every tensor by name, constants included.
+
+    Passes take a graph and return another: they work on `copy()`, which shares the immutable nodes and tensors.
+    """
+
+    name: str
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    nodes: list[Node] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+    io_dtypes: dict[str, DType] = field(default_factory=dict)
+    """The element type that the ONNX file declares for an input or output that is not float32 (int8 or uint8)."""
+    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def copy(self) -> Graph:
+        return Graph(
+            self.name, dict(self.tensors), list(self.nodes), list(self.inputs), list(self.outputs), dict(self.io_dtypes), dict(self.labels)
+        )
+
+    # Reading
+
+    def tensor(self, name: str | None) -> Tensor:
+        if name is None:
+            raise ValueError("an absent optional input has no tensor")
+        return self.tensors[name]
+
+    def producer(self, name: str) -> Node | None:
+        """The node that writes `name`; None for inputs and constants. Linear: use `producers()` in loops."""
+        return next((node for node in self.nodes if name in node.outputs), None)
+
+    def producers(self) -> dict[str, Node]:
+        return {output: node for node in self.nodes for output in node.outputs}
+
+    def consumers(self) -> dict[str, list[Node]]:
+        """The nodes that read each tensor, in order, a node once a use; every tensor has an entry."""
+        readers: dict[str, list[Node]] = {name: [] for name in self.tensors}
+        for node in self.nodes:
+            for name in node.inputs:
+                if name is not None:
+                    readers[name].append(node)
+        return readers
+
+    # Changing (a pass's own copy)
+
+    def add(self, tensor: Tensor) -> Tensor:
+        """Add a tensor under a name that is still free: `tensor.name`, or that with a number behind it."""
+        name = self.fresh(tensor.name)
+        tensor = replace(tensor, name=name)
+        self.tensors[name] = tensor
+        return tensor
+
+    def add_constant(self, name: str, data: Any, quantization: Quantization | None = None) -> Tensor:
+        return self.add(Tensor.constant(name, data, quantization))
+
+    def fresh(self, name: str) -> str:
+        if name not in self.tensors:
+            return name
+        number = 2
+        while f"{name}_{number}" in self.tensors:
+            number += 1
+        return f"{name}_{number}"
+
+    def replace_node(self, old: Node, new: Iterable[Node]) -> None:
+        """Put `new` where `old` is (compared by identity)."""
+        at = next(i for i, node in enumerate(self.nodes) if node is old)
+        self.nodes[at : at + 1] = list(new)
+
+    def replace_uses(self, old: str, new: str) -> None:
+        """Every reader of `old`, the graph's outputs included, reads `new`. (Renaming an output changes the model's interface:
+        a pass that must keep it renames the producer instead.)"""
+        self.nodes = [
+            replace(node, inputs=tuple(new if name == old else name for name in node.inputs)) if old in node.inputs else node
+            for node in self.nodes
+        ]
+        self.outputs = [new if name == old else name for name in self.outputs]
+
+    def prune(self) -> None:
+        """Drop nodes whose outputs nobody reads and tensors that no node uses; inputs and outputs stay."""
+        wanted = set(self.outputs)
+        kept: list[Node] = []
+        for node in reversed(self.nodes):
+            if wanted.intersection(node.outputs):
+                kept.append(node)
+                wanted.update(name for name in node.inputs if name is not None)
+        self.nodes = kept[::-1]
+        wanted.update(self.inputs, *(node.outputs for node in self.nodes))
+        self.tensors = {name: tensor for name, tensor in self.tensors.items() if name in wanted}
+
+    def sort(self) -> None:
+        """Restore the topological order, stable for nodes that are in order already."""
+        ready = {name for name, tensor in self.tensors.items() if tensor.is_constant} | set(self.inputs)
+        pending, ordered = list(self.nodes), []
+        while pending:
+            later = []
+            for node in pending:
+                if all(name is None or name in ready for name in node.inputs):
+                    ordered.append(node)
+                    ready.update(node.outputs)
+                else:
+                    later.append(node)
+            if len(later) == len(pending):
+                raise ValueError(f"the graph has a cycle through {later[0].name}")
+            pending = later
+        self.nodes = ordered

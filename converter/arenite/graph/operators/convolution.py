@@ -1,0 +1,182 @@
+"""Conv, DepthwiseConv: two-dimensional, NHWC; a one-dimensional one has W = 1. Numerics §3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arenite.graph.graph import Node
+from arenite.graph.operators.declaration import (
+    CLAMP,
+    CLIP,
+    Attribute,
+    Attributes,
+    Inputs,
+    Operand,
+    Operator,
+    Param,
+    Record,
+    Shape,
+    clamp_record,
+    given,
+)
+from arenite.graph.tensor import Tensor
+
+WINDOW = (
+    Attribute("strides", "(h, w)"),
+    Attribute("dilations", "(h, w)"),
+    Attribute("pads", "(top, left, bottom, right), not negative"),
+)
+IMAGE_PARAMS = (
+    Param("batch", "images"),
+    Param("in_h", ""),
+    Param("in_w", ""),
+    Param("in_c", ""),
+    Param("out_h", ""),
+    Param("out_w", ""),
+    Param("out_c", ""),
+    Param("kernel_h", ""),
+    Param("kernel_w", ""),
+    Param("stride_h", ""),
+    Param("stride_w", ""),
+    Param("dilation_h", ""),
+    Param("dilation_w", ""),
+    Param("pad_top", "rows of padding above the image"),
+    Param("pad_left", "columns of padding left of it; what is needed below and right follows from out_h, out_w"),
+)
+
+
+def window_output(length: int, kernel: int, stride: int, dilation: int, before: int, after: int) -> int:
+    """Positions of a window along one axis. Raises ValueError where not even one fits."""
+    extent = (kernel - 1) * dilation + 1
+    if length + before + after < extent:
+        raise ValueError(f"a window of {extent} does not fit {length} + {before} + {after} padding")
+    return (length + before + after - extent) // stride + 1
+
+
+def window_shape(x: Shape, kernel: tuple[int, int], attributes: Attributes) -> tuple[int, int]:
+    top, left, bottom, right = attributes["pads"]
+    (stride_h, stride_w), (dilation_h, dilation_w) = attributes["strides"], attributes["dilations"]
+    return (
+        window_output(x[1], kernel[0], stride_h, dilation_h, top, bottom),
+        window_output(x[2], kernel[1], stride_w, dilation_w, left, right),
+    )
+
+
+def image_record(node: Node, x: Tensor, y: Tensor, kernel: tuple[int, int]) -> Record:
+    """The values of IMAGE_PARAMS."""
+    a = node.attributes
+    return {
+        "batch": x.shape[0],
+        "in_h": x.shape[1],
+        "in_w": x.shape[2],
+        "in_c": x.shape[3],
+        "out_h": y.shape[1],
+        "out_w": y.shape[2],
+        "out_c": y.shape[3],
+        "kernel_h": kernel[0],
+        "kernel_w": kernel[1],
+        "stride_h": a["strides"][0],
+        "stride_w": a["strides"][1],
+        "dilation_h": a["dilations"][0],
+        "dilation_w": a["dilations"][1],
+        "pad_top": a["pads"][0],
+        "pad_left": a["pads"][1],
+    }
+
+
+def _conv_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    x, weight, group = given(inputs, 0).shape, given(inputs, 1).shape, attributes["group"]
+    if len(x) != 4 or len(weight) != 4:
+        raise ValueError(f"x{x} and weight{weight} must have four dimensions")
+    if x[3] != weight[3] * group or weight[0] % group:
+        raise ValueError(f"{x[3]} input channels do not fit weight{weight} in {group} groups")
+    return (x[0], *window_shape(x, weight[1:3], attributes), weight[0])
+
+
+def _conv_macs(inputs: Inputs, output: Shape) -> int:
+    out, kernel_h, kernel_w, per_group = given(inputs, 1).shape
+    return output[0] * output[1] * output[2] * out * kernel_h * kernel_w * per_group
+
+
+def _conv_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    weight = given(inputs, 1)
+    return {
+        **image_record(node, given(inputs, 0), outputs[0], (weight.shape[1], weight.shape[2])),
+        "group": node.attributes["group"],
+        **_requantization(node),
+    }
+
+
+def _requantization(node: Node) -> Record:
+    names = ("input_zero_point", "output_zero_point", "shift")
+    return {**{name: node.attributes[name] for name in names}, **clamp_record(node)}
+
+
+def _depthwise_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    x, weight = given(inputs, 0).shape, given(inputs, 1).shape
+    if len(x) != 4 or len(weight) != 3 or weight[2] % x[3]:
+        raise ValueError(f"x{x} does not fit depthwise weight{weight}")
+    return (x[0], *window_shape(x, (weight[0], weight[1]), attributes), weight[2])
+
+
+def _depthwise_macs(inputs: Inputs, output: Shape) -> int:
+    kernel_h, kernel_w, channels = given(inputs, 1).shape
+    return output[0] * output[1] * output[2] * channels * kernel_h * kernel_w
+
+
+def _depthwise_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    weight = given(inputs, 1)
+    return {**image_record(node, given(inputs, 0), outputs[0], (weight.shape[0], weight.shape[1])), **_requantization(node)}
+
+
+_X = Operand("x", "[N, H, W, C]")
+STORED_LINEAR = (
+    Operand("bias", "int32[out], the input zero point folded in (`wide`: int64[out])", constant=True),
+    Operand("multiplier", "int32[out] (`wide`: int32[out, 2], multiplier and right shift)", constant=True),
+)
+_REQUANTIZATION = (
+    Param("input_zero_point", "what padding reads"),
+    Param("output_zero_point", ""),
+    Param("shift", "left shift of the accumulator, 0…30 (`wide`: 0)"),
+    *CLAMP,
+)
+
+CONV = Operator(
+    name="Conv",
+    summary="Convolution, grouped or not, one- or two-dimensional",
+    onnx=("Conv",),
+    inputs=(
+        _X,
+        Operand("weight", "[out, kernel_h, kernel_w, C / group]", constant=True),
+        Operand("bias", "[out]", constant=True, optional=True),
+    ),
+    attributes=(*WINDOW, Attribute("group", "groups of channels"), CLIP),
+    shape=_conv_shape,
+    macs=_conv_macs,
+    code=1,
+    variants=("int8", "wide"),
+    stored=(_X, Operand("weight", "int8, OHWI", constant=True), *STORED_LINEAR),
+    params=(*IMAGE_PARAMS, Param("group", "groups of channels"), *_REQUANTIZATION),
+    record=_conv_record,
+)
+
+DEPTHWISE_CONV = Operator(
+    name="DepthwiseConv",
+    summary="Convolution with one input channel a group, and any number of outputs for it",
+    onnx=("Conv",),
+    inputs=(
+        _X,
+        Operand("weight", "[kernel_h, kernel_w, C · multiplier]; output c reads input c / multiplier", constant=True),
+        Operand("bias", "[C · multiplier]", constant=True, optional=True),
+    ),
+    attributes=(*WINDOW, CLIP),
+    shape=_depthwise_shape,
+    macs=_depthwise_macs,
+    code=2,
+    variants=("int8", "wide"),
+    stored=(_X, Operand("weight", "int8, HWC", constant=True), *STORED_LINEAR),
+    params=(*IMAGE_PARAMS, *_REQUANTIZATION),
+    record=_depthwise_record,
+)
+
+CONVOLUTION = (CONV, DEPTHWISE_CONV)

@@ -1,0 +1,104 @@
+"""How an operator is declared: once, here, for the converter, the C headers, the NumPy engine and the documentation.
+
+An operator has a *float form*, the nodes that the importers make and the passes rewrite, and, if it has a code, an *int8 form*,
+which is what the flat model and the kernels know: `stored` operands and a record of parameters. Quantization turns the
+first into the second on the same Node class: it replaces the inputs by the stored operands and adds the `quantized` attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arenite.graph.graph import Node
+from arenite.graph.tensor import Tensor
+
+Shape = tuple[int, ...]
+Attributes = Mapping[str, Any]
+Inputs = Sequence[Tensor | None]
+Record = dict[str, int | float | tuple[int, ...]]
+
+UNBOUNDED = (float("-inf"), float("inf"))
+"""The `clip` attribute of a node without a fused activation."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    name: str
+    doc: str
+    constant: bool = False
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute of the float form."""
+
+    name: str
+    doc: str
+
+
+@dataclass(frozen=True)
+class Param:
+    """A field of the record: int32 (or float32), or an array of them. In C a member of arn_<operator>_params."""
+
+    name: str
+    doc: str
+    length: int = 1
+    is_float: bool = False
+
+
+def _no_macs(inputs: Inputs, output: Shape) -> int:
+    return 0
+
+
+def _no_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
+    return 0
+
+
+@dataclass(frozen=True)
+class Operator:
+    name: str
+    summary: str
+    inputs: tuple[Operand, ...]
+    shape: Callable[[Inputs, Attributes], Shape]
+    """Float form: shape of the output. Raises ValueError, naming the numbers, where the inputs do not fit."""
+    attributes: tuple[Attribute, ...] = ()
+    onnx: tuple[str, ...] = ()
+    """The ONNX operators that become this one."""
+    code: int | None = None
+    """Its number in the flat model (arn_op), fixed for ever. None: rewritten into others before emission."""
+    variants: tuple[str, ...] = ("int8",)
+    """Kernel variants; the index is the number in the flat model."""
+    stored: tuple[Operand, ...] = ()
+    """Operands of the int8 form, in order."""
+    params: tuple[Param, ...] = ()
+    record: Callable[[Node, Inputs, Sequence[Tensor]], Record] | None = None
+    """Int8 form: the values of `params` for a node."""
+    macs: Callable[[Inputs, Shape], int] = _no_macs
+    """Multiply-accumulates (float or stored operands alike: x first, weight second)."""
+    in_place: tuple[int, ...] = ()
+    """Inputs whose memory the output may take where it has as many elements and the input dies here: the kernel reads
+    element i before it writes element i, and never reads it again."""
+    scratch: Callable[[Node, Inputs, Sequence[Tensor]], int] = _no_scratch
+    """Bytes of scratch memory of the int8 form: the maximum over all kernel variants."""
+
+
+def given(inputs: Inputs, index: int) -> Tensor:
+    """The input at `index`. Raises ValueError where it is absent."""
+    tensor = inputs[index] if index < len(inputs) else None
+    if tensor is None:
+        raise ValueError(f"input {index} is absent")
+    return tensor
+
+
+CLIP = Attribute("clip", "(lo, hi): bounds of a fused activation, −inf and inf where there are none")
+CLAMP = (
+    Param("activation_min", "clamp of the output, in −128…127"),
+    Param("activation_max", ""),
+)
+
+
+def clamp_record(node: Node) -> Record:
+    return {"activation_min": node.attributes["activation_min"], "activation_max": node.attributes["activation_max"]}

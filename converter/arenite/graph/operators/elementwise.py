@@ -1,0 +1,216 @@
+"""Two-operand elementwise operators with broadcasting, PRelu, Softmax, and single-input functions (tables). Numerics §4–6."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from arenite.graph.graph import Node
+from arenite.graph.operators.declaration import (
+    CLAMP,
+    CLIP,
+    Attribute,
+    Attributes,
+    Inputs,
+    Operand,
+    Operator,
+    Param,
+    Record,
+    Shape,
+    clamp_record,
+    given,
+)
+from arenite.graph.tensor import Tensor
+
+MAX_DIMS = 6
+"""Dimensions of a broadcast or strided copy after collapsing (ARN_MAX_DIMS)."""
+
+
+def collapse_broadcast(output: Shape, a: Shape, b: Shape, rank: int = MAX_DIMS) -> tuple[Shape, Shape, Shape]:
+    """Merge neighbouring dimensions that a and b walk alike.
+
+    Returns dims, and the element strides of a and b (0 where broadcast), each of length `rank`, filled up in front with
+    dimensions of 1. Raises ValueError where more than `rank` remain.
+    """
+    width = len(output)
+    a, b = (1,) * (width - len(a)) + tuple(a), (1,) * (width - len(b)) + tuple(b)
+    groups: list[tuple[int, bool, bool]] = []  # size, a walks, b walks
+    for size, of_a, of_b in zip(output, a, b, strict=True):
+        if size == 1:
+            continue
+        walks = (of_a == size, of_b == size)
+        if groups and groups[-1][1:] == walks:
+            groups[-1] = (groups[-1][0] * size, *walks)
+        else:
+            groups.append((size, *walks))
+    if len(groups) > rank:
+        raise ValueError(f"broadcasting {a} with {b} needs {len(groups)} dimensions, more than {rank}")
+    groups = [(1, False, False)] * (rank - len(groups)) + groups
+    strides: list[list[int]] = [[], []]
+    for operand in (0, 1):
+        step = 1
+        for group in reversed(groups):
+            strides[operand].insert(0, step if group[1 + operand] else 0)
+            step *= group[0] if group[1 + operand] else 1
+    return tuple(group[0] for group in groups), tuple(strides[0]), tuple(strides[1])
+
+
+def _broadcast_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    return tuple(np.broadcast_shapes(given(inputs, 0).shape, given(inputs, 1).shape))
+
+
+def _same_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    return given(inputs, 0).shape
+
+
+def _binary_record(*names: str) -> object:
+    def record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+        dims, a_stride, b_stride = collapse_broadcast(outputs[0].shape, given(inputs, 0).shape, given(inputs, 1).shape)
+        return {
+            "dims": dims,
+            "a_stride": a_stride,
+            "b_stride": b_stride,
+            **{name: node.attributes[name] for name in ("a_zero_point", "b_zero_point", "output_zero_point", *names)},
+            **clamp_record(node),
+        }
+
+    return record
+
+
+_OPERANDS = (Operand("a", "any shape"), Operand("b", "of the same rank, broadcast (a constant or an activation)"))
+_BROADCAST = (
+    Param("dims", "dimensions of the output, collapsed", MAX_DIMS),
+    Param("a_stride", "elements of a from one index to the next; 0 where broadcast", MAX_DIMS),
+    Param("b_stride", "", MAX_DIMS),
+    Param("a_zero_point", ""),
+    Param("b_zero_point", ""),
+    Param("output_zero_point", ""),
+)
+
+
+def _binary(name: str, summary: str, code: int | None, *params: Param, onnx: tuple[str, ...] = ()) -> Operator:
+    return Operator(
+        name=name,
+        summary=summary,
+        onnx=onnx or (name,),
+        inputs=_OPERANDS,
+        attributes=(CLIP,),
+        shape=_broadcast_shape,
+        code=code,
+        stored=_OPERANDS if code else (),
+        params=(*_BROADCAST, *params, *CLAMP) if code else (),
+        record=_binary_record(*(p.name for p in params)) if code else None,  # type: ignore[arg-type]
+        in_place=(0, 1),
+    )
+
+
+ADD = _binary(
+    "Add",
+    "Sum, or with a negative multiplier of b the difference",
+    5,
+    Param("a_multiplier", "|m| < 2^22"),
+    Param("b_multiplier", ""),
+    Param("shift", "right shift, 1…24"),
+    onnx=("Add", "Sub", "Sum"),
+)
+SUB = _binary("Sub", "Difference; becomes Add", None)
+MUL = _binary("Mul", "Product", 6, Param("multiplier", ""), Param("shift", "left shift, 0…14"))
+DIV = _binary("Div", "Quotient", 7, Param("multiplier", "m < 2^22"), Param("shift", "left shift of the divisor, 0…40"))
+
+
+def _prelu_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    names = ("input_zero_point", "output_zero_point", "positive_multiplier", "shift")
+    return {
+        "count": outputs[0].elements,
+        "channels": given(inputs, 1).elements,
+        **{name: node.attributes[name] for name in names},
+        **clamp_record(node),
+    }
+
+
+PRELU = Operator(
+    name="PRelu",
+    summary="x where positive, slope · x elsewhere; the slope is a constant",
+    onnx=("PRelu",),
+    inputs=(Operand("x", "[…, C]"), Operand("slope", "[C], or of the shape of x", constant=True)),
+    shape=_same_shape,
+    code=8,
+    stored=(Operand("x", ""), Operand("multiplier", "int32[channels]: the slope's, signed", constant=True)),
+    params=(
+        Param("count", "elements"),
+        Param("channels", "period of the multipliers; divides count"),
+        Param("input_zero_point", ""),
+        Param("output_zero_point", ""),
+        Param("positive_multiplier", ""),
+        Param("shift", "left shift, 0…22"),
+        *CLAMP,
+    ),
+    record=_prelu_record,
+    in_place=(0,),
+)
+
+
+def _softmax_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    length = outputs[0].shape[-1]
+    numerator = int(node.attributes["numerator"])
+    low = numerator & 0xFFFFFFFF
+    return {
+        "rows": outputs[0].elements // length,
+        "length": length,
+        "output_zero_point": node.attributes["output_zero_point"],
+        "numerator_low": low - (1 << 32) if low >= 1 << 31 else low,
+        "numerator_high": numerator >> 32,
+        **clamp_record(node),
+    }
+
+
+SOFTMAX = Operator(
+    name="Softmax",
+    summary="Along the last axis",
+    onnx=("Softmax",),
+    inputs=(Operand("x", "[…, n]"),),
+    shape=_same_shape,
+    code=9,
+    stored=(Operand("x", ""), Operand("table", "uint32[256] stored as int32: 2^k · exp(−s_x·d)", constant=True)),
+    params=(
+        Param("rows", ""),
+        Param("length", "n"),
+        Param("output_zero_point", ""),
+        Param("numerator_low", "low 32 bits of N"),
+        Param("numerator_high", "high 32 bits of N, 0…256"),
+        *CLAMP,
+    ),
+    record=_softmax_record,
+    in_place=(0,),
+)
+
+
+def _lookup_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    return {"count": outputs[0].elements}
+
+
+ELEMENTWISE_FUNCTION = Operator(
+    name="Elementwise",
+    summary="A single-input elementwise expression, one node or many; becomes Lookup",
+    inputs=(Operand("x", "any shape"),),
+    attributes=(Attribute("expression", "a graph.expression.Expression"),),
+    shape=_same_shape,
+    in_place=(0,),
+)
+
+LOOKUP = Operator(
+    name="Lookup",
+    summary="A single-input elementwise function as a table of 256 bytes",
+    inputs=(Operand("x", "any shape"),),
+    shape=_same_shape,
+    code=10,
+    stored=(Operand("x", ""), Operand("table", "int8[256], entry q + 128", constant=True)),
+    params=(Param("count", "elements"),),
+    record=_lookup_record,
+    in_place=(0,),
+)
+
+ELEMENTWISE = (ADD, SUB, MUL, DIV, PRELU, SOFTMAX, ELEMENTWISE_FUNCTION, LOOKUP)
+
+

@@ -1,0 +1,122 @@
+"""FullyConnected (constant weights) and MatMul (two activations). Numerics §3, §4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from arenite.graph.graph import Node
+from arenite.graph.operators.convolution import STORED_LINEAR
+from arenite.graph.operators.declaration import CLAMP, CLIP, Attributes, Inputs, Operand, Operator, Param, Record, Shape, clamp_record, given
+from arenite.graph.tensor import Tensor
+
+
+def _fully_connected_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    x, weight = given(inputs, 0).shape, given(inputs, 1).shape
+    if not x or len(weight) != 2 or x[-1] != weight[1]:
+        raise ValueError(f"x{x} does not fit weight{weight}")
+    return (*x[:-1], weight[0])
+
+
+def _fully_connected_macs(inputs: Inputs, output: Shape) -> int:
+    return prod(output) * given(inputs, 1).shape[1]
+
+
+def _fully_connected_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    out_features, in_features = given(inputs, 1).shape
+    return {
+        "rows": outputs[0].elements // out_features,
+        "in_features": in_features,
+        "out_features": out_features,
+        "output_zero_point": node.attributes["output_zero_point"],
+        "shift": node.attributes["shift"],
+        **clamp_record(node),
+    }
+
+
+def _matmul_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    a, b = given(inputs, 0).shape, given(inputs, 1).shape
+    if len(a) < 2 or len(b) < 2 or a[-1] != b[-2]:
+        raise ValueError(f"a{a} and b{b} cannot be multiplied")
+    return (*np.broadcast_shapes(a[:-2], b[:-2]), a[-2], b[-1])
+
+
+def _matmul_macs(inputs: Inputs, output: Shape) -> int:
+    return prod(output) * given(inputs, 0).shape[-1]
+
+
+def _matmul_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    from arenite.graph.operators.elementwise import collapse_broadcast
+
+    a, b, y = given(inputs, 0).shape, given(inputs, 1).shape, outputs[0].shape
+    dims, a_stride, b_stride = collapse_broadcast(y[:-2], a[:-2], b[:-2], rank=3)
+    q = node.attributes
+    return {
+        "batch": dims,
+        "a_stride": tuple(s * a[-2] * a[-1] for s in a_stride),
+        "b_stride": tuple(s * b[-2] * b[-1] for s in b_stride),
+        "m": a[-2],
+        "k": a[-1],
+        "n": b[-1],
+        **{name: q[name] for name in ("a_zero_point", "b_zero_point", "output_zero_point", "multiplier", "shift")},
+        **clamp_record(node),
+    }
+
+
+_X = Operand("x", "[…, in]")
+
+FULLY_CONNECTED = Operator(
+    name="FullyConnected",
+    summary="Product with a constant matrix",
+    onnx=("Gemm", "MatMul"),
+    inputs=(_X, Operand("weight", "[out, in]", constant=True), Operand("bias", "[out]", constant=True, optional=True)),
+    attributes=(CLIP,),
+    shape=_fully_connected_shape,
+    macs=_fully_connected_macs,
+    code=3,
+    variants=("int8", "wide"),
+    stored=(_X, Operand("weight", "int8, [out, in]", constant=True), *STORED_LINEAR),
+    params=(
+        Param("rows", "product of the leading dimensions of x"),
+        Param("in_features", ""),
+        Param("out_features", ""),
+        Param("output_zero_point", ""),
+        Param("shift", "left shift of the accumulator, 0…30 (`wide`: 0)"),
+        *CLAMP,
+    ),
+    record=_fully_connected_record,
+)
+
+_A = Operand("a", "[…, M, K]")
+_B = Operand("b", "[…, K, N]")
+
+MATMUL = Operator(
+    name="MatMul",
+    summary="Product of two activations, leading dimensions broadcast",
+    onnx=("MatMul", "Gemm"),
+    inputs=(_A, _B),
+    attributes=(CLIP,),
+    shape=_matmul_shape,
+    macs=_matmul_macs,
+    code=4,
+    stored=(_A, _B),
+    params=(
+        Param("batch", "leading dimensions, collapsed", 3),
+        Param("a_stride", "elements from matrix to matrix of a along each; 0 where broadcast", 3),
+        Param("b_stride", "", 3),
+        Param("m", ""),
+        Param("k", ""),
+        Param("n", ""),
+        Param("a_zero_point", ""),
+        Param("b_zero_point", ""),
+        Param("output_zero_point", ""),
+        Param("multiplier", ""),
+        Param("shift", ""),
+        *CLAMP,
+    ),
+    record=_matmul_record,
+)
+
+MATRIX = (FULLY_CONNECTED, MATMUL)

@@ -1,0 +1,77 @@
+"""Quantize, Dequantize (ONNX QuantizeLinear, DequantizeLinear) and BatchNormalization, which passes fold or rewrite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from arenite.graph.graph import Node
+from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
+from arenite.graph.tensor import Tensor
+
+
+def _same_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    return given(inputs, 0).shape
+
+
+def _conversion_record(quantized: Tensor) -> Record:
+    quantization = quantized.quantization
+    if quantization is None or not quantization.is_per_tensor:
+        raise ValueError(f"{quantized.name} has no per-tensor quantization")
+    return {
+        "count": quantized.elements,
+        "scale": float(np.float32(quantization.scale)),
+        "zero_point": int(quantization.zero_point),
+    }
+
+
+def _quantize_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    return _conversion_record(outputs[0])
+
+
+def _dequantize_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    return _conversion_record(given(inputs, 0))
+
+
+_CONVERSION = (Param("count", "elements"), Param("scale", "", is_float=True), Param("zero_point", ""))
+
+QUANTIZE = Operator(
+    name="Quantize",
+    summary="float32 to int8; scale and zero point are the output tensor's quantization",
+    onnx=("QuantizeLinear",),
+    inputs=(Operand("x", "float32"),),
+    shape=_same_shape,
+    code=16,
+    stored=(Operand("x", "float32"),),
+    params=_CONVERSION,
+    record=_quantize_record,
+    in_place=(0,),
+)
+DEQUANTIZE = Operator(
+    name="Dequantize",
+    summary="int8 to float32; scale and zero point are the input tensor's quantization",
+    onnx=("DequantizeLinear",),
+    inputs=(Operand("x", "int8"),),
+    shape=_same_shape,
+    code=17,
+    stored=(Operand("x", "int8"),),
+    params=_CONVERSION,
+    record=_dequantize_record,
+)
+BATCH_NORMALIZATION = Operator(
+    name="BatchNormalization",
+    summary="Normalization by constant statistics over the last axis; folded into a neighbour or rewritten as DepthwiseConv",
+    onnx=("BatchNormalization",),
+    inputs=(
+        Operand("x", "[…, C]"),
+        Operand("scale", "[C]", constant=True),
+        Operand("bias", "[C]", constant=True),
+        Operand("mean", "[C]", constant=True),
+        Operand("variance", "[C]", constant=True),
+    ),
+    attributes=(Attribute("epsilon", ""),),
+    shape=_same_shape,
+)
+
+QUANTIZATION = (QUANTIZE, DEQUANTIZE, BATCH_NORMALIZATION)

@@ -1,0 +1,1 @@
+"""The flat model's accessors, generated from runtime_c/schema/arenite.fbs (`make generate`)."""

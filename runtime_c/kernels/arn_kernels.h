@@ -1,0 +1,82 @@
+/* The kernels: pure functions of pointers and a record of parameters. They know no model format and serve both forms, the
+ * interpreter and generated C. docs/numerics.md defines every result bit for bit.
+ *
+ * Preconditions, common to all: pointers are not null and are aligned for their type; buffers hold what the record says; the record's
+ * values are in their ranges. Output and input may be the same buffer only where that is said.
+ */
+#ifndef ARN_KERNELS_H
+#define ARN_KERNELS_H
+
+#include "arenite_operators.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An image of which some rows are held: row r of channel-last pixels lies at base + (r % rows) * pitch. With all rows held (rows
+ * is the height) that is r * pitch. A ring of fewer rows serves execution row by row. */
+typedef struct arn_rows {
+    int8_t *base;
+    int32_t pitch; /* bytes from row to row */
+    int32_t rows;  /* rows held */
+} arn_rows;
+
+/* Convolution, numerics.md §3. weight OHWI. The _rows form computes output rows [begin, end) of one image, in ascending order, reading input rows
+ * [r * stride_h - pad_top, … + (kernel_h - 1) * dilation_h] for output row r; the other form does every image of the batch. */
+void arn_conv_s8(const arn_conv_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias, const int32_t *multiplier, int8_t *y);
+void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
+                      const arn_rows *y, int32_t begin, int32_t end);
+/* `wide`, §3.3: multiplier holds pairs (m, r). */
+void arn_conv_s8_wide(const arn_conv_params *p, const int8_t *x, const int8_t *weight, const int64_t *bias, const int32_t *multiplier, int8_t *y);
+
+/* Depthwise convolution, §3. weight HWC; output channel c reads input channel c / (out_c / in_c). */
+void arn_depthwise_conv_s8(const arn_depthwise_conv_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias,
+                           const int32_t *multiplier, int8_t *y);
+void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int8_t *weight, const int32_t *bias,
+                                const int32_t *multiplier, const arn_rows *y, int32_t begin, int32_t end);
+void arn_depthwise_conv_s8_wide(const arn_depthwise_conv_params *p, const int8_t *x, const int8_t *weight, const int64_t *bias,
+                                const int32_t *multiplier, int8_t *y);
+
+/* y[r, o] = Σ x[r, i] weight[o, i], §3. */
+void arn_fully_connected_s8(const arn_fully_connected_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias,
+                            const int32_t *multiplier, int8_t *y);
+void arn_fully_connected_s8_wide(const arn_fully_connected_params *p, const int8_t *x, const int8_t *weight, const int64_t *bias,
+                                 const int32_t *multiplier, int8_t *y);
+
+/* Product of two activations, §4. */
+void arn_matmul_s8(const arn_matmul_params *p, const int8_t *a, const int8_t *b, int8_t *y);
+
+/* Elementwise, §4. y may be a or b where that operand is not broadcast. */
+void arn_add_s8(const arn_add_params *p, const int8_t *a, const int8_t *b, int8_t *y);
+void arn_mul_s8(const arn_mul_params *p, const int8_t *a, const int8_t *b, int8_t *y);
+void arn_div_s8(const arn_div_params *p, const int8_t *a, const int8_t *b, int8_t *y);
+
+/* §4. y may be x. */
+void arn_prelu_s8(const arn_prelu_params *p, const int8_t *x, const int32_t *multiplier, int8_t *y);
+
+/* §6. y may be x. table: 256 values 2^k exp(-s d). */
+void arn_softmax_s8(const arn_softmax_params *p, const int8_t *x, const int32_t *table, int8_t *y);
+
+/* §5. y may be x. table[q + 128]. */
+void arn_lookup_s8(const arn_lookup_params *p, const int8_t *x, const int8_t *table, int8_t *y);
+
+/* §8, §7. */
+void arn_max_pool_s8(const arn_max_pool_params *p, const int8_t *x, int8_t *y);
+void arn_max_pool_s8_rows(const arn_max_pool_params *p, const arn_rows *x, const arn_rows *y, int32_t begin, int32_t end);
+void arn_average_pool_s8(const arn_average_pool_params *p, const int8_t *x, int8_t *y);
+void arn_average_pool_s8_rows(const arn_average_pool_params *p, const arn_rows *x, const arn_rows *y, int32_t begin, int32_t end);
+void arn_reduce_mean_s8(const arn_reduce_mean_params *p, const int8_t *x, int8_t *y);
+
+/* §9. Any element type of 1, 2, 4 or 8 bytes. Strides in elements. */
+void arn_strided_copy(const arn_strided_copy_params *p, const void *x, void *y);
+void arn_fill(const arn_fill_params *p, void *y);
+
+/* §1. Quantize: y may be x. */
+void arn_quantize_f32_s8(const arn_quantize_params *p, const float *x, int8_t *y);
+void arn_dequantize_s8_f32(const arn_dequantize_params *p, const int8_t *x, float *y);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
