@@ -29,9 +29,9 @@ extern "C" {
 #endif
 
 #define ARN_SCHEMA_VERSION 1
-#define ARN_MAX_RANK 8   /* dimensions of a tensor */
-#define ARN_MAX_INPUTS 8 /* operands of a kernel */
-#define ARN_ALIGNMENT 16 /* of a model and of an arena */
+#define ARN_MAX_RANK       8  /* dimensions of a tensor */
+#define ARN_MAX_INPUTS     8  /* operands of a kernel */
+#define ARN_ALIGNMENT      16 /* of a model and of an arena */
 
 #if defined(__GNUC__) || defined(__clang__)
 #define ARN_ALIGNED(n) __attribute__((aligned(n)))
@@ -68,7 +68,7 @@ typedef enum arn_dtype {
 
 /* A tensor as the caller sees it. Real value = scale * (q - zero_point); scale is 0 where the tensor is not quantized. */
 typedef struct arn_tensor {
-    void *data;           /* null: index out of range, or memory that has not been bound yet */
+    void *data; /* null: index out of range, or memory that has not been bound yet */
     size_t bytes;
     const int32_t *shape; /* `rank` numbers, in the model */
     int32_t rank;

@@ -21,13 +21,15 @@ typedef struct arn_rows {
     int32_t rows;  /* rows held */
 } arn_rows;
 
-/* Convolution, numerics.md §3. weight OHWI. The _rows form computes output rows [begin, end) of one image, in ascending order, reading input rows
- * [r * stride_h - pad_top, … + (kernel_h - 1) * dilation_h] for output row r; the other form does every image of the batch. */
-void arn_conv_s8(const arn_conv_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias, const int32_t *multiplier, int8_t *y);
+/* Convolution, numerics.md §3. weight OHWI. The _rows form computes output rows [begin, end) of one image, in ascending order, reading
+ * input rows [r * stride_h - pad_top, … + (kernel_h - 1) * dilation_h] for output row r; the other form does every image of the batch. */
+void arn_conv_s8(const arn_conv_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
+                 int8_t *y);
 void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
                       const arn_rows *y, int32_t begin, int32_t end);
 /* `wide`, §3.3: multiplier holds pairs (m, r). */
-void arn_conv_s8_wide(const arn_conv_params *p, const int8_t *x, const int8_t *weight, const int64_t *bias, const int32_t *multiplier, int8_t *y);
+void arn_conv_s8_wide(const arn_conv_params *p, const int8_t *x, const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
+                      int8_t *y);
 
 /* Depthwise convolution, §3. weight HWC; output channel c reads input channel c / (out_c / in_c). */
 void arn_depthwise_conv_s8(const arn_depthwise_conv_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias,
