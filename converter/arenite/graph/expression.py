@@ -21,11 +21,12 @@ _erf = np.vectorize(erf, otypes=[np.float64])
 
 
 def _sigmoid(x: Values) -> Values:
-    return np.where(x >= 0, 1 / (1 + np.exp(-np.abs(x))), np.exp(-np.abs(x)) / (1 + np.exp(-np.abs(x))))
+    small = np.exp(-np.abs(x))  # never overflows
+    return np.asarray(np.where(x >= 0, 1, small) / (1 + small))
 
 
 def _softplus(x: Values) -> Values:
-    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+    return np.asarray(np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))))
 
 
 def _gelu(x: Values, a: Attributes) -> Values:
@@ -105,7 +106,7 @@ class Expression:
         values: list[Values] = [np.asarray(x, np.float64)]
         with np.errstate(all="ignore"):
             for step in self.steps:
-                operands = [values[o] if isinstance(o, int) else np.float64(o) for o in step.operands]
+                operands = [values[o] if isinstance(o, int) else np.asarray(o, np.float64) for o in step.operands]
                 if step.op in UNARY:
                     values.append(UNARY[step.op](operands[0], step.attributes))
                 else:

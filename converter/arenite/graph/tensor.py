@@ -49,7 +49,7 @@ class Quantization:
 
     @classmethod
     def per_tensor(cls, scale: float | np.floating, zero_point: int) -> Quantization:
-        return cls(np.float32(scale).reshape(()), np.int32(zero_point).reshape(()))
+        return cls(np.asarray(scale, np.float32).reshape(()), np.asarray(zero_point, np.int32).reshape(()))
 
     @classmethod
     def per_channel(cls, scale: NDArray[np.float32], axis: int) -> Quantization:

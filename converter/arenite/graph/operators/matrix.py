@@ -9,7 +9,19 @@ import numpy as np
 
 from arenite.graph.graph import Node
 from arenite.graph.operators.convolution import STORED_LINEAR
-from arenite.graph.operators.declaration import CLAMP, CLIP, Attributes, Inputs, Operand, Operator, Param, Record, Shape, clamp_record, given
+from arenite.graph.operators.declaration import (
+    CLAMP,
+    CLIP,
+    Attributes,
+    Inputs,
+    Operand,
+    Operator,
+    Param,
+    Record,
+    Shape,
+    clamp_record,
+    given,
+)
 from arenite.graph.tensor import Tensor
 
 
