@@ -1,1 +1,22 @@
-"""See DESIGN: report."""
+"""What a person reads about a converted model: one Report, four views of it."""
+
+from arenite.report.as_json import from_json, to_json
+from arenite.report.build import Circumstances, build_report
+from arenite.report.contents import Layer, Limits, Report
+from arenite.report.html import to_html
+from arenite.report.markdown import to_markdown
+from arenite.report.text import render_report, render_summary
+
+__all__ = [
+    "Circumstances",
+    "Layer",
+    "Limits",
+    "Report",
+    "build_report",
+    "from_json",
+    "render_report",
+    "render_summary",
+    "to_html",
+    "to_json",
+    "to_markdown",
+]

@@ -1,0 +1,145 @@
+"""The report as a JSON object and back. docs/cli.md promises the keys: they may be added to, never renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from arenite.errors import ArtifactError
+from arenite.report.contents import Buffer, EdgeTranspose, Layer, Limits, Report, ReportPort
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """Plain dicts, lists, strings, numbers, booleans and None; sizes in bytes."""
+    return {
+        "model": report.model,
+        "source": report.source,
+        "producer": report.producer,
+        "target": report.target,
+        "calibrated": report.calibrated,
+        "calibration": report.calibration,
+        "calibrate_command": report.calibrate_command,
+        "fits": report.fits,
+        "limits": {"ram_bytes": report.limits.ram_bytes, "flash_bytes": report.limits.flash_bytes},
+        "arena_bytes": report.arena_bytes,
+        "arena_lower_bound_bytes": report.arena_lower_bound_bytes,
+        "arena_proven_optimal": report.arena_proven_optimal,
+        "peak_step": report.peak_step,
+        "session_bytes": report.session_bytes,
+        "ram_bytes": report.ram_bytes,
+        "weight_bytes": report.weight_bytes,
+        "flash": {"model_bytes": report.model_bytes, "code_bytes": report.code_bytes},
+        "checksum": report.checksum,
+        "macs": report.macs,
+        "sqnr_db": report.sqnr_db,
+        "io_layout": report.io_layout,
+        "keeps_inputs": report.keeps_inputs,
+        "inputs": [_port_to_json(port) for port in report.inputs],
+        "outputs": [_port_to_json(port) for port in report.outputs],
+        "layers": [_layer_to_json(layer) for layer in report.layers],
+        "memories": [{"name": name, "bytes": size} for name, size in report.memories],
+        "buffers": [
+            {
+                "name": buffer.name,
+                "kind": buffer.kind,
+                "memory": buffer.memory,
+                "offset": buffer.offset,
+                "bytes": buffer.bytes,
+                "first": buffer.first,
+                "last": buffer.last,
+                "alias_of": buffer.alias_of,
+            }
+            for buffer in report.buffers
+        ],
+        "edge_transposes": [{"layer": edge.layer, "port": edge.port, "elements": edge.elements} for edge in report.edge_transposes],
+        "notes": list(report.notes),
+    }
+
+
+def from_json(value: Mapping[str, Any], where: str) -> Report:
+    """The report that `to_json` wrote. Unknown keys are ignored. Raises ArtifactError, naming `where`, if it is anything else."""
+    try:
+        limits = value["limits"]
+        return Report(
+            model=value["model"],
+            source=value["source"],
+            producer=value["producer"],
+            target=value["target"],
+            calibrated=value["calibrated"],
+            calibration=value["calibration"],
+            calibrate_command=value["calibrate_command"],
+            io_layout=value["io_layout"],
+            keeps_inputs=value["keeps_inputs"],
+            inputs=tuple(_port_from_json(port) for port in value["inputs"]),
+            outputs=tuple(_port_from_json(port) for port in value["outputs"]),
+            layers=tuple(_layer_from_json(layer) for layer in value["layers"]),
+            buffers=tuple(
+                Buffer(b["name"], b["kind"], b["memory"], b["offset"], b["bytes"], b["first"], b["last"], b["alias_of"])
+                for b in value["buffers"]
+            ),
+            edge_transposes=tuple(EdgeTranspose(e["layer"], e["port"], e["elements"]) for e in value["edge_transposes"]),
+            memories=tuple((m["name"], m["bytes"]) for m in value["memories"]),
+            arena_lower_bound_bytes=value["arena_lower_bound_bytes"],
+            arena_proven_optimal=value["arena_proven_optimal"],
+            peak_step=value["peak_step"],
+            session_bytes=value["session_bytes"],
+            weight_bytes=value["weight_bytes"],
+            macs=value["macs"],
+            model_bytes=value["flash"]["model_bytes"],
+            code_bytes=value["flash"]["code_bytes"],
+            checksum=value["checksum"],
+            limits=Limits(limits["ram_bytes"], limits["flash_bytes"]),
+            sqnr_db=value["sqnr_db"],
+            notes=tuple(value["notes"]),
+        )
+    except (KeyError, TypeError, IndexError) as error:
+        raise ArtifactError(f"{where} is not a report of this version of `convert` ({error!r}): convert the model again") from error
+
+
+def _port_to_json(port: ReportPort) -> dict[str, Any]:
+    return {
+        "name": port.name,
+        "shape": list(port.shape),
+        "dtype": port.dtype,
+        "scale": port.scale,
+        "zero_point": port.zero_point,
+        "labels": list(port.labels),
+    }
+
+
+def _port_from_json(value: Mapping[str, Any]) -> ReportPort:
+    return ReportPort(value["name"], tuple(value["shape"]), value["dtype"], value["scale"], value["zero_point"], tuple(value["labels"]))
+
+
+def _layer_to_json(layer: Layer) -> dict[str, Any]:
+    return {
+        "name": layer.name,
+        "op": layer.op,
+        "form": layer.form,
+        "variant": layer.variant,
+        "output": layer.output,
+        "output_shape": list(layer.output_shape),
+        "macs": layer.macs,
+        "weight_bytes": layer.weight_bytes,
+        "scale": layer.scale,
+        "zero_point": layer.zero_point,
+        "sqnr_db": layer.sqnr_db,
+        "origins": list(layer.origins),
+    }
+
+
+def _layer_from_json(value: Mapping[str, Any]) -> Layer:
+    return Layer(
+        name=value["name"],
+        op=value["op"],
+        form=value["form"],
+        variant=value["variant"],
+        output=value["output"],
+        output_shape=tuple(value["output_shape"]),
+        macs=value["macs"],
+        weight_bytes=value["weight_bytes"],
+        scale=value["scale"],
+        zero_point=value["zero_point"],
+        sqnr_db=value["sqnr_db"],
+        origins=tuple(value["origins"]),
+    )

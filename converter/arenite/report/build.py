@@ -1,0 +1,178 @@
+"""Program, quantized graph and memory plan → Report."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from arenite.emit.program import Call, Port, Program, ProgramTensor, Storage
+from arenite.graph import Graph, Quantization
+from arenite.plan.memory_plan import MemoryPlan
+from arenite.report.contents import Buffer, EdgeTranspose, Layer, Limits, Report, ReportPort
+from arenite.version import __version__
+
+MODEL_STRUCT_BYTES, SESSION_STRUCT_BYTES, REGION_STRUCT_BYTES = 28, 16, 8
+"""sizeof(arn_model), sizeof(arn_session), sizeof(arn_region) on a 32-bit core (a test compiles them)."""
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What the report says beyond what the program holds."""
+
+    source: str
+    target: str | None = None
+    calibration: str = ""
+    calibrate_command: str | None = None
+    io_layout: str = "onnx"
+    keeps_inputs: bool = False
+    limits: Limits = field(default_factory=Limits)
+    code_bytes: int | None = None
+    layer_sqnr_db: Mapping[str, float] = field(default_factory=dict)
+    """By name of the output tensor."""
+    sqnr_db: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, about: Circumstances) -> Report:
+    """`graph` is the quantized one that `plan` and `program` were made from, `arn` the serialized program."""
+    return Report(
+        model=program.name,
+        source=about.source,
+        producer=f"Arenite {__version__}",
+        target=about.target,
+        calibrated=program.calibrated,
+        calibration=about.calibration,
+        calibrate_command=about.calibrate_command,
+        io_layout=about.io_layout,
+        keeps_inputs=about.keeps_inputs,
+        inputs=tuple(_port(program, port) for port in program.inputs),
+        outputs=tuple(_port(program, port) for port in program.outputs),
+        layers=tuple(_layer(program, graph, call, about.layer_sqnr_db) for call in program.calls),
+        buffers=_buffers(program, graph, plan),
+        edge_transposes=_edge_transposes(program, graph),
+        memories=tuple((memory.name, size) for memory, size in zip(program.memories, program.memory_bytes, strict=True)),
+        arena_lower_bound_bytes=plan.lower_bound,
+        arena_proven_optimal=plan.proven_optimal,
+        peak_step=_Steps(program, plan).first(plan.peak_step),
+        session_bytes=MODEL_STRUCT_BYTES + SESSION_STRUCT_BYTES + REGION_STRUCT_BYTES * len(program.memories),
+        weight_bytes=program.weight_bytes,
+        macs=program.macs,
+        model_bytes=len(arn),
+        code_bytes=about.code_bytes,
+        checksum=zlib.crc32(arn),
+        limits=about.limits,
+        sqnr_db=about.sqnr_db,
+        notes=(*plan.notes, *about.notes),
+    )
+
+
+def _scale(quantization: Quantization | None) -> tuple[float | None, int | None]:
+    if quantization is None or not quantization.is_per_tensor:
+        return None, None
+    return float(quantization.scale), int(quantization.zero_point)
+
+
+def _port(program: Program, port: Port) -> ReportPort:
+    tensor = program.tensors[port.tensor]
+    return ReportPort(port.name, tensor.shape, tensor.dtype.value, *_scale(tensor.quantization), port.labels)
+
+
+def _layer(program: Program, graph: Graph, call: Call, sqnr_db: Mapping[str, float]) -> Layer:
+    node, output = graph.nodes[call.node], program.tensors[call.outputs[0]]
+    constants: dict[int, ProgramTensor] = {
+        i: program.tensors[i] for i in call.inputs if i >= 0 and program.tensors[i].storage is Storage.CONSTANT
+    }
+    scale, zero_point = _scale(output.quantization)
+    return Layer(
+        name=call.name,
+        op=call.op,
+        form=node.op,
+        variant=call.variant,
+        output=output.name,
+        output_shape=output.shape,
+        macs=call.macs,
+        weight_bytes=sum(tensor.bytes for tensor in constants.values()),
+        scale=scale,
+        zero_point=zero_point,
+        origins=node.origins or (node.name,),
+        sqnr_db=sqnr_db.get(output.name),
+    )
+
+
+class _Steps:
+    """Positions in the plan's order as positions in the program's calls: a node may be several calls, or none."""
+
+    def __init__(self, program: Program, plan: MemoryPlan) -> None:
+        by_node: dict[int, list[int]] = {}
+        for index, call in enumerate(program.calls):
+            by_node.setdefault(call.node, []).append(index)
+        self._calls = [by_node.get(node, []) for node in plan.order]
+        self._count = len(program.calls)
+
+    def first(self, step: int) -> int:
+        """The first call of this step or of a later one."""
+        if step < 0:
+            return -1
+        return next((calls[0] for calls in self._calls[step:] if calls), self._count)
+
+    def last(self, step: int) -> int:
+        """The last call of this step or of an earlier one."""
+        if step >= len(self._calls):
+            return self._count
+        return next((calls[-1] for calls in reversed(self._calls[: step + 1]) if calls), -1)
+
+
+def _buffers(program: Program, graph: Graph, plan: MemoryPlan) -> tuple[Buffer, ...]:
+    steps = _Steps(program, plan)
+    buffers = []
+    for name, place in plan.placements.items():
+        kind = "input" if name in graph.inputs else "output" if name in graph.outputs else "activation"
+        first = steps.first(place.first)
+        buffers.append(
+            Buffer(
+                name,
+                kind,
+                plan.memories[place.memory].name,
+                place.offset,
+                place.bytes,
+                first,
+                max(first, steps.last(place.last)),
+                plan.aliases.get(name),
+            )
+        )
+    for index, place in plan.scratch.items():
+        first = steps.first(place.first)
+        buffers.append(
+            Buffer(
+                f"scratch of {graph.nodes[index].name}",
+                "scratch",
+                plan.memories[place.memory].name,
+                place.offset,
+                place.bytes,
+                first,
+                max(first, steps.last(place.last)),
+            )
+        )
+    return tuple(sorted(buffers, key=lambda b: (b.memory, b.first, b.offset, b.last)))
+
+
+def _edge_transposes(program: Program, graph: Graph) -> tuple[EdgeTranspose, ...]:
+    """Transposes between a port and the first or last real layer (Reshape, Quantize and Dequantize may stand between)."""
+    through = {"Reshape", "Quantize", "Dequantize"}
+    from_input = {name: name for name in graph.inputs}
+    to_output = {name: name for name in graph.outputs}
+    for node in graph.nodes:
+        if node.op in through and node.input in from_input:
+            from_input[node.output] = from_input[node.input]
+    for node in reversed(graph.nodes):
+        if node.op in through and node.output in to_output:
+            to_output[node.input] = to_output[node.output]
+    found = []
+    for index, node in enumerate(graph.nodes):
+        if node.op != "Transpose" or not any(call.node == index for call in program.calls):
+            continue
+        port = from_input.get(node.input) or to_output.get(node.output)
+        if port is not None:
+            found.append(EdgeTranspose(node.name, port, graph.tensors[node.output].elements))
+    return tuple(found)

@@ -1,0 +1,159 @@
+"""What a report says, as data: the layers, the memory, the totals of one converted model.
+
+`build_report` makes it; the text, Markdown, HTML and JSON forms are views of it and compute nothing of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class ReportPort:
+    """An input or output of the model, as the target sees it."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    scale: float | None
+    """Real value = scale · (q − zero_point); None where the port is float32."""
+    zero_point: int | None
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One kernel call."""
+
+    name: str
+    """The ONNX node that it came from."""
+    op: str
+    """The kernel's operator."""
+    form: str
+    """The operator of the graph: differs from `op` where an operator only moves elements (Transpose, Concat, …)."""
+    variant: str
+    output: str
+    """Name of the output tensor."""
+    output_shape: tuple[int, ...]
+    macs: int
+    weight_bytes: int
+    """Bytes of the constants that this call reads."""
+    scale: float | None
+    """Of the output; None where it is not quantized per tensor."""
+    zero_point: int | None
+    origins: tuple[str, ...] = ()
+    """All ONNX nodes that became this one, in order (a convolution with its batch normalization and activation)."""
+    sqnr_db: float | None = None
+    """Signal to quantization noise of the output, measured on the calibration data; None where it was not measured."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Bytes [offset, offset + bytes) of a memory, in use from step `first` to step `last` inclusive.
+
+    Step −1 is before the first call (inputs), step `len(layers)` after the last (outputs).
+    """
+
+    name: str
+    kind: str
+    """One of "input", "output", "activation", "scratch"."""
+    memory: str
+    offset: int
+    bytes: int
+    first: int
+    last: int
+    alias_of: str | None = None
+    """The tensor whose bytes this one takes over (in place, or reshaped)."""
+
+
+@dataclass(frozen=True)
+class EdgeTranspose:
+    """A transpose at an input or output, which exists only to keep the ONNX layout there."""
+
+    layer: str
+    port: str
+    elements: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the target offers, in bytes; None: not known."""
+
+    ram_bytes: int | None = None
+    flash_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    model: str
+    """Name of the converted model, a C identifier."""
+    source: str
+    """File name of the ONNX model."""
+    producer: str
+    """The converter and its version."""
+    target: str | None
+    calibrated: bool
+    calibration: str
+    """Where the ranges come from, in words."""
+    calibrate_command: str | None
+    """What to type to calibrate; None for a calibrated model."""
+    io_layout: str
+    keeps_inputs: bool
+    inputs: tuple[ReportPort, ...]
+    outputs: tuple[ReportPort, ...]
+    layers: tuple[Layer, ...]
+    buffers: tuple[Buffer, ...]
+    edge_transposes: tuple[EdgeTranspose, ...]
+    memories: tuple[tuple[str, int], ...]
+    """Name and bytes needed of every memory; the first is the arena."""
+    arena_lower_bound_bytes: int
+    arena_proven_optimal: bool
+    peak_step: int
+    session_bytes: int
+    """RAM of the interpreter outside arena and stack, on a 32-bit core: model, session and region table."""
+    weight_bytes: int
+    """All constants."""
+    macs: int
+    model_bytes: int
+    """Size of the .arn file."""
+    code_bytes: int | None = None
+    """.text and .rodata of an image without the model; None where no image was built."""
+    checksum: int = 0
+    """CRC-32 of the .arn file as written: the file that this report is about."""
+    limits: Limits = field(default_factory=Limits)
+    sqnr_db: float | None = None
+    """End to end, measured on the calibration data; None where it was not measured."""
+    notes: tuple[str, ...] = ()
+    """What the converter did that the user should know."""
+
+    @property
+    def arena_bytes(self) -> int:
+        return self.memories[0][1]
+
+    @property
+    def ram_bytes(self) -> int:
+        """All memories and the session; the stack is not known here."""
+        return sum(size for _, size in self.memories) + self.session_bytes
+
+    @property
+    def flash_bytes(self) -> int:
+        """The model, and the code where its size is known."""
+        return self.model_bytes + (self.code_bytes or 0)
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the model keeps within the limits; None where there are none."""
+        limits = self.limits
+        if limits.ram_bytes is None and limits.flash_bytes is None:
+            return None
+        return not self.excess
+
+    @property
+    def excess(self) -> tuple[str, ...]:
+        """Every limit that is exceeded, in words."""
+        limits, over = self.limits, []
+        if limits.ram_bytes is not None and self.ram_bytes > limits.ram_bytes:
+            over.append(f"RAM: {self.ram_bytes:,} of {limits.ram_bytes:,} bytes, {self.ram_bytes - limits.ram_bytes:,} too many")
+        if limits.flash_bytes is not None and self.flash_bytes > limits.flash_bytes:
+            over.append(f"flash: {self.flash_bytes:,} of {limits.flash_bytes:,} bytes, {self.flash_bytes - limits.flash_bytes:,} too many")
+        return tuple(over)

@@ -1,0 +1,89 @@
+"""The report as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from arenite.report import wording
+from arenite.report.arena_map import arena_map
+from arenite.report.contents import Report
+from arenite.report.text import operator_name
+
+
+def to_markdown(report: Report) -> str:
+    parts = [
+        f"# {report.model}",
+        f"**{wording.verdict(report)}**",
+        f"**{wording.accuracy(report)}**" if not report.calibrated else wording.accuracy(report),
+        f"Converted from `{report.source}` by {report.producer}"
+        + (f" for {report.target}" if report.target else "")
+        + f": {report.macs:,} multiply-accumulates in {len(report.layers)} calls, {report.weight_bytes:,} bytes of constants.",
+        *(sentence for sentence in (wording.edges(report),) if sentence is not None),
+        *(f"Note: {note}" for note in report.notes),
+        "## Inputs and outputs",
+        _table(
+            ("", "name", "shape", "type"),
+            (
+                (direction, _code(port.name), wording.shape(port.shape), wording.port_type(port.dtype, port.scale, port.zero_point))
+                for direction, ports in (("input", report.inputs), ("output", report.outputs))
+                for port in ports
+            ),
+        ),
+        "## Layers",
+        _table(
+            ("#", "layer", "operator", "output", "MACs", "weights, bytes", "scale", "zero point", "SQNR, dB"),
+            (
+                (
+                    str(step),
+                    _code(layer.name),
+                    operator_name(layer.op, layer.form, layer.variant),
+                    wording.shape(layer.output_shape),
+                    f"{layer.macs:,}",
+                    f"{layer.weight_bytes:,}",
+                    "" if layer.scale is None else f"{layer.scale:.6g}",
+                    "" if layer.zero_point is None else str(layer.zero_point),
+                    "" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}",
+                )
+                for step, layer in enumerate(report.layers)
+            ),
+            right_from=4,
+        ),
+        "## Memory",
+        wording.arena(report),
+        *_memory(report),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _memory(report: Report) -> Iterable[str]:
+    picture = arena_map(report)
+    if picture.rows:
+        width = len(f"{report.arena_bytes:,}")
+        lines = [f"{row.start:>{width},}–{row.end:<{width},} {row.cells}" for row in picture.rows]
+        yield "Addresses down, steps across (first column: before the first call; last: after the last):"
+        yield "```\n" + "\n".join(lines) + "\n```"
+    yield _table(
+        ("", "tensor", "kind", "offset", "end", "bytes", "steps", "in place of"),
+        (
+            (
+                symbol,
+                _code(b.name),
+                b.kind,
+                f"{b.offset:,}",
+                f"{b.offset + b.bytes:,}",
+                f"{b.bytes:,}",
+                f"{b.first}–{b.last}",
+                _code(b.alias_of) if b.alias_of else "",
+            )
+            for symbol, b in picture.symbols
+        ),
+    )
+
+
+def _code(name: str) -> str:
+    return "`" + name.replace("`", "'").replace("|", "\\|") + "`"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], right_from: int | None = None) -> str:
+    rule = ["---:" if right_from is not None and i >= right_from else "---" for i in range(len(head))]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *rows))

@@ -1,0 +1,127 @@
+"""The report on a terminal: rich renderables, verdict first, accuracy last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from arenite.report import wording
+from arenite.report.arena_map import arena_map
+from arenite.report.contents import Report
+
+
+def render_summary(report: Report) -> Iterator[RenderableType]:
+    """What `convert` prints: verdict, totals, notes, accuracy. The accuracy sentence is the last."""
+    yield _verdict(report)
+    yield Text(f"{report.macs:,} multiply-accumulates in {len(report.layers)} calls; {report.weight_bytes:,} bytes of constants.")
+    yield Text(wording.arena(report))
+    yield from _remarks(report)
+    yield render_accuracy(report)
+
+
+def render_report(report: Report, *, memory: bool = True) -> Iterator[RenderableType]:
+    """What `inspect` prints: all of it."""
+    yield _verdict(report)
+    yield render_ports(report)
+    yield render_layers(report)
+    yield Text(wording.arena(report))
+    if memory:
+        yield from render_memory(report)
+    yield from _remarks(report)
+    yield render_accuracy(report)
+
+
+def render_accuracy(report: Report) -> Text:
+    return Text(wording.accuracy(report), style="" if report.calibrated else "bold red")
+
+
+def render_ports(report: Report) -> Table:
+    table = _table("Inputs and outputs")
+    for title in ("", "name", "shape", "type"):
+        table.add_column(title)
+    for direction, ports in (("input", report.inputs), ("output", report.outputs)):
+        for port in ports:
+            table.add_row(direction, port.name, wording.shape(port.shape), wording.port_type(port.dtype, port.scale, port.zero_point))
+    return table
+
+
+def render_layers(report: Report) -> Table:
+    table = _table("Layers, in execution order")
+    table.add_column("#", justify="right")
+    table.add_column("layer", overflow="fold")
+    table.add_column("operator")
+    table.add_column("output")
+    for title in ("MACs", "weights, B", "scale", "zero point"):
+        table.add_column(title, justify="right")
+    measured = any(layer.sqnr_db is not None for layer in report.layers)
+    if measured:
+        table.add_column("SQNR, dB", justify="right")
+    for step, layer in enumerate(report.layers):
+        table.add_row(
+            str(step),
+            Text(layer.name),
+            operator_name(layer.op, layer.form, layer.variant),
+            wording.shape(layer.output_shape),
+            f"{layer.macs:,}",
+            f"{layer.weight_bytes:,}",
+            "" if layer.scale is None else f"{layer.scale:.6g}",
+            "" if layer.zero_point is None else str(layer.zero_point),
+            *(["" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}"] if measured else []),
+        )
+    table.add_section()
+    table.add_row("", "total", "", "", f"{report.macs:,}", f"{report.weight_bytes:,}", "", "", *([""] if measured else []))
+    return table
+
+
+def render_memory(report: Report) -> Iterator[RenderableType]:
+    picture = arena_map(report)
+    if picture.rows:
+        width = max(len(f"{report.arena_bytes:,}"), 6)
+        yield Text("Arena: addresses down, steps across (first column: before the first call; last: after the last)", style="bold")
+        yield Text("\n".join(f"{row.start:>{width},}–{row.end:<{width},} {row.cells}" for row in picture.rows), no_wrap=True)
+    table = _table("Buffers")
+    for title in ("", "tensor", "kind"):
+        table.add_column(title, overflow="fold")
+    for title in ("offset", "end", "bytes", "steps"):
+        table.add_column(title, justify="right")
+    table.add_column("in place of", overflow="fold")
+    for symbol, buffer in picture.symbols:
+        table.add_row(
+            symbol,
+            Text(buffer.name),
+            buffer.kind,
+            f"{buffer.offset:,}",
+            f"{buffer.offset + buffer.bytes:,}",
+            f"{buffer.bytes:,}",
+            f"{buffer.first}–{buffer.last}",
+            Text(buffer.alias_of or ""),
+        )
+    yield table
+
+
+def operator_name(op: str, form: str, variant: str) -> str:
+    """The kernel, with the graph's operator where that is another, and the variant where it is not the usual one."""
+    detail = [form] if form != op else []
+    if variant not in ("int8", "bytes"):
+        detail.append(variant)
+    return f"{op} ({', '.join(detail)})" if detail else op
+
+
+def _verdict(report: Report) -> Text:
+    style = {True: "bold green", False: "bold red", None: "bold"}[report.fits]
+    return Text(wording.verdict(report), style=style)
+
+
+def _remarks(report: Report) -> Iterator[RenderableType]:
+    edges = wording.edges(report)
+    if edges is not None:
+        yield Text(edges)
+    for note in report.notes:
+        yield Text(f"Note: {note}")
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)

@@ -1,0 +1,62 @@
+"""The sentences of a report, which its text, Markdown and HTML forms share. The verdict comes first."""
+
+from __future__ import annotations
+
+from arenite.report.contents import Report
+
+
+def verdict(report: Report) -> str:
+    """One sentence: what it needs, and whether it fits where limits are known."""
+    code = f" and {report.code_bytes:,} bytes of code" if report.code_bytes is not None else ", code not included"
+    need = (
+        f"{report.ram_bytes:,} bytes of RAM (arena {report.arena_bytes:,}, session {report.session_bytes}; without the stack) "
+        f"and {report.flash_bytes:,} bytes of flash (model {report.model_bytes:,}{code})"
+    )
+    where = f" on {report.target}" if report.target else ""
+    if report.fits is None:
+        return f"{report.model} needs {need}."
+    if report.fits:
+        return f"{report.model} fits{where}: it needs {need}."
+    return f"{report.model} DOES NOT FIT{where}: {'; '.join(report.excess)}. It needs {need}."
+
+
+def accuracy(report: Report) -> str:
+    """Whether the model's accuracy can be trusted, and what to do where it cannot. The last line that `convert` prints."""
+    if report.calibrated:
+        measured = f"; end to end {report.sqnr_db:.1f} dB against float on the calibration data" if report.sqnr_db is not None else ""
+        return f"Calibrated: {report.calibration}{measured}."
+    return (
+        f"NOT CALIBRATED: accuracy is unknown ({report.calibration}). Sizes and speed are right. To calibrate: {report.calibrate_command}"
+    )
+
+
+def arena(report: Report) -> str:
+    """How good the plan is."""
+    if report.arena_proven_optimal:
+        return f"Arena {report.arena_bytes:,} bytes, the least possible for this execution order."
+    gap = report.arena_bytes - report.arena_lower_bound_bytes
+    return (
+        f"Arena {report.arena_bytes:,} bytes; no plan for this execution order is below {report.arena_lower_bound_bytes:,} "
+        f"({gap:,} bytes, {gap / max(report.arena_bytes, 1):.1%}, are not proven necessary)."
+    )
+
+
+def edges(report: Report) -> str | None:
+    """What keeping the ONNX layout at inputs and outputs costs; None where it costs nothing."""
+    if not report.edge_transposes:
+        return None
+    ports = ", ".join(dict.fromkeys(edge.port for edge in report.edge_transposes))
+    elements = sum(edge.elements for edge in report.edge_transposes)
+    return (
+        f"Keeping the ONNX layout at {ports} costs {len(report.edge_transposes)} transpose"
+        f"{'s' if len(report.edge_transposes) > 1 else ''} ({elements:,} elements copied an inference); --io-layout nhwc drops "
+        f"{'them' if len(report.edge_transposes) > 1 else 'it'}."
+    )
+
+
+def port_type(dtype: str, scale: float | None, zero_point: int | None) -> str:
+    return dtype if scale is None else f"{dtype}, scale {scale:.7g}, zero point {zero_point}"
+
+
+def shape(dimensions: tuple[int, ...]) -> str:
+    return "×".join(str(size) for size in dimensions) or "scalar"
