@@ -1,1 +1,12 @@
-"""Executes Arenite flat models with NumPy, bit for bit as the C kernels do. Needs numpy and flatbuffers only."""
+"""Executes Arenite flat models with NumPy, bit for bit as the C kernels do. Needs numpy and flatbuffers only.
+
+model = Model.load("kws.arn")
+outputs = Interpreter(model).run([model.quantize_input(0, features)])
+scores = model.dequantize_output(0, outputs[0])
+"""
+
+from arenite_runtime.errors import InputError, ModelError
+from arenite_runtime.interpreter import Interpreter
+from arenite_runtime.model import Model
+
+__all__ = ["InputError", "Interpreter", "Model", "ModelError"]

@@ -1,0 +1,121 @@
+"""Executes a flat model: the file's plan, in memories of the planned sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arenite_runtime.errors import InputError, ModelError
+from arenite_runtime.kernels import KERNELS
+from arenite_runtime.model import Model
+from arenite_runtime.structure import Node, RegionKind, Storage, Tensor
+
+Array = NDArray[Any]
+
+_UNDEFINED = 0xA5
+"""What memory holds before anything is written, so that reading it does not pass for reading zeros."""
+
+
+class Interpreter:
+    """An execution context of a model, like the C runtime's session.
+
+    Tensors are views of one buffer per region at the planned offsets, so that they share memory exactly as on the target. States persist
+    from run to run.
+    """
+
+    def __init__(self, model: Model, external: Mapping[int, bytes] | None = None) -> None:
+        """`external`: the contents of external constant memories, by region. Raises ModelError where one is missing or too short."""
+        self.model = model
+        self._memory = [self._region(i, external or {}) for i in range(len(model.regions))]
+        self._views = [self._view(tensor) for tensor in model.tensors]
+        self.reset()
+
+    def reset(self) -> None:
+        """Set the states to their initial values."""
+        for state in self.model.states:
+            self._views[state.input][...] = self._initial(state.input) if state.initial is None else self._views[state.initial]
+
+    def run(self, inputs: Sequence[Array] | Mapping[str, Array]) -> list[Array]:
+        """The outputs for `inputs`, both in the order and the types of the model's ports. Inputs may be given by name.
+
+        Raises InputError where an array does not fit; quantize float values with `Model.quantize_input`.
+        """
+        self._write_inputs(inputs)
+        for node in self.model.nodes:
+            self._execute(node)
+        outputs = [self._views[port.tensor].copy() for port in self.model.outputs]
+        self._advance()
+        return outputs
+
+    def run_all(self, inputs: Sequence[Array] | Mapping[str, Array]) -> dict[str, Array]:
+        """The value of every tensor that is not constant, by name, in the order in which they come to be; inputs included.
+
+        A value is taken where it is whole: after the last node that writes it. Tensors without a name are `#index`.
+        """
+        self._write_inputs(inputs)
+        values = {port.tensor: self._views[port.tensor].copy() for port in self.model.inputs}
+        for node in self.model.nodes:
+            # The planner may give bytes another tensor (a reshaped one) without a node that writes it: take it where it is read.
+            for index in node.inputs:
+                if index is not None and index not in values and self.model.tensors[index].storage is Storage.REGION:
+                    values[index] = self._views[index].copy()
+            self._execute(node)
+            for index in node.outputs:
+                values[index] = self._views[index].copy()
+        for port in self.model.outputs:
+            values.setdefault(port.tensor, self._views[port.tensor].copy())
+        self._advance()
+        return {self.model.tensors[index].name: value for index, value in values.items()}
+
+    # Memory
+
+    def _region(self, index: int, external: Mapping[int, bytes]) -> NDArray[np.uint8]:
+        region = self.model.regions[index]
+        if region.kind is not RegionKind.EXTERNAL:
+            return np.full(region.size, _UNDEFINED, np.uint8)
+        contents = external.get(index, b"")
+        if len(contents) < region.size:
+            raise ModelError("ARN_ERROR_MEMORY", f"region {index} needs {region.size} bytes of constants, {len(contents)} are given")
+        return np.frombuffer(contents, np.uint8)
+
+    def _view(self, tensor: Tensor) -> Array:
+        if tensor.storage is Storage.CONSTANT:
+            return self.model.constant(tensor)
+        return self._memory[tensor.region][tensor.offset : tensor.offset + tensor.bytes].view(tensor.dtype).reshape(tensor.shape)
+
+    def _initial(self, index: int) -> int:
+        quantization = self.model.tensors[index].quantization
+        return 0 if quantization is None else int(quantization.zero_point[0])
+
+    # Running
+
+    def _write_inputs(self, inputs: Sequence[Array] | Mapping[str, Array]) -> None:
+        ports = self.model.inputs
+        if isinstance(inputs, Mapping):
+            missing = [port.name for port in ports if port.name not in inputs]
+            if missing or len(inputs) != len(ports):
+                raise InputError(f"the model's inputs are {[port.name for port in ports]}, given are {list(inputs)}")
+            inputs = [inputs[port.name] for port in ports]
+        if len(inputs) != len(ports):
+            raise InputError(f"the model has {len(ports)} inputs, {len(inputs)} are given")
+        for port, value in zip(ports, inputs, strict=True):
+            array = np.asarray(value)
+            if array.shape != port.shape or array.dtype != port.dtype:
+                raise InputError(f"input {port.name} is {port.dtype}{port.shape}, given is {array.dtype}{array.shape}")
+            self._views[port.tensor][...] = array
+
+    def _execute(self, node: Node) -> None:
+        operands = [None if index is None else self._views[index] for index in node.inputs]
+        try:
+            KERNELS[node.op, node.variant](node.record, *operands, *(self._views[index] for index in node.outputs))
+        except (ValueError, IndexError, TypeError, AttributeError) as error:
+            raise ModelError("ARN_ERROR_CORRUPT", f"node {node.name} ({node.op}) does not fit its tensors: {error}") from error
+
+    def _advance(self) -> None:
+        """Make the states' outputs their inputs; all are read before any is written, for they may exchange places."""
+        values = [self._views[state.output].copy() for state in self.model.states]
+        for state, value in zip(self.model.states, values, strict=True):
+            self._views[state.input][...] = value

@@ -1,0 +1,37 @@
+"""MaxPool, AveragePool, ReduceMean: docs/numerics.md §7, §8."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from arenite_runtime.kernels.fixed_point import Array, Int64, divide, store
+from arenite_runtime.kernels.window import inside, windows
+
+
+def max_pool(p: Any, x: Array, y: Array) -> None:
+    x = x.reshape(p.batch, p.in_h, p.in_w, p.in_c)
+    # −128 never wins, and becomes activation_min where there is nothing else.
+    store(y, windows(p, x, -128).max(axis=(3, 4)).astype(np.int64), p)
+
+
+def _mean(p: Any, total: Int64, count: Int64 | int) -> Int64:
+    return np.asarray(p.output_zero_point + divide(total * p.multiplier, np.maximum(count, 1) << p.shift))
+
+
+def average_pool(p: Any, x: Array, y: Array) -> None:
+    x = x.reshape(p.batch, p.in_h, p.in_w, p.in_c).astype(np.int32) - np.int32(p.input_zero_point)
+    total = windows(p, x, 0).sum(axis=(3, 4), dtype=np.int64)
+    top, bottom, left, right = p.pad_top, p.pad_top + p.in_h, p.pad_left, p.pad_left + p.in_w
+    if p.count_include_pad:
+        top, bottom, left, right = 0, bottom + p.pad_bottom, 0, right + p.pad_right
+    rows = inside(p.out_h, p.kernel_h, p.stride_h, p.dilation_h, top, bottom)
+    columns = inside(p.out_w, p.kernel_w, p.stride_w, p.dilation_w, left, right)
+    count = rows[:, None, None] * columns[None, :, None]
+    store(y, _mean(p, total, count), p)  # an empty window has total 0 and gives the zero point
+
+
+def reduce_mean(p: Any, x: Array, y: Array) -> None:
+    total = x.reshape(p.outer, p.count, p.inner).sum(axis=1, dtype=np.int64) - p.count * p.input_zero_point
+    store(y, _mean(p, total, p.count), p)

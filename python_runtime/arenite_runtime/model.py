@@ -1,0 +1,306 @@
+"""Reads and verifies flat models (.arn files, docs/flat-model.md)."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arenite_runtime.errors import InputError, ModelError
+from arenite_runtime.flat import arenite_generated as flat
+from arenite_runtime.kernels.conversion import dequantize_values, quantize_values
+from arenite_runtime.record import OPERATOR_BY_CODE, decode
+from arenite_runtime.structure import Node, Port, Quantization, Region, RegionKind, State, Storage, Subgraph, Tensor
+
+IDENTIFIER = b"ARN1"
+SCHEMA_VERSION = 1
+MAX_RANK = 8
+
+_DTYPES = {
+    flat.DType.int8: np.int8,
+    flat.DType.uint8: np.uint8,
+    flat.DType.int16: np.int16,
+    flat.DType.int32: np.int32,
+    flat.DType.int64: np.int64,
+    flat.DType.float32: np.float32,
+    flat.DType.bool: np.bool_,
+}
+_CHECKSUM_FIELD = 8  # place of Model.checksum in the vtable: 4 + 2 · field number
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A flat model, verified: every index, offset and record in it is in bounds."""
+
+    name: str
+    producer: str
+    version: int
+    regions: tuple[Region, ...]
+    """[0] is the arena."""
+    tensors: tuple[Tensor, ...]
+    subgraphs: tuple[Subgraph, ...]
+    """[0] is the main one."""
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    states: tuple[State, ...]
+    data: NDArray[np.uint8] = field(repr=False)
+    """The constants."""
+
+    @classmethod
+    def load(cls, source: Path | str | bytes) -> Model:
+        """Read a file, or the bytes of one.
+
+        Raises ModelError where they are no valid flat model, and OSError where the file cannot be read.
+        """
+        return read(bytes(source) if isinstance(source, bytes | bytearray | memoryview) else Path(source).read_bytes())
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes of the main subgraph, in execution order."""
+        return self.subgraphs[0].nodes
+
+    @property
+    def arena_bytes(self) -> int:
+        return self.regions[0].size
+
+    def constant(self, tensor: Tensor) -> NDArray[Any]:
+        """The value of a constant, a read-only view. Raises ValueError for any other tensor."""
+        if tensor.storage is not Storage.CONSTANT:
+            raise ValueError(f"{tensor.name} is not a constant")
+        return self.data[tensor.offset : tensor.offset + tensor.bytes].view(tensor.dtype).reshape(tensor.shape)
+
+    def quantize_input(self, index: int, values: NDArray[Any]) -> NDArray[Any]:
+        """float32 values of input `index`, of any shape, as the input's own type (numerics §1). A float32 input takes them as they are."""
+        return _to_port(self.inputs[index], values)
+
+    def dequantize_output(self, index: int, values: NDArray[Any]) -> NDArray[np.float32]:
+        """The values of output `index`, of any shape, as float32 (numerics §1)."""
+        return _from_port(self.outputs[index], values)
+
+
+def _to_port(port: Port, values: NDArray[Any]) -> NDArray[Any]:
+    values = np.asarray(values, np.float32)
+    if port.dtype == np.float32:
+        return values
+    if port.dtype != np.int8 or not port.scale:
+        raise InputError(f"{port.name}: {port.dtype} without a scale has no conversion from float32")
+    return quantize_values(values, port.scale, port.zero_point)
+
+
+def _from_port(port: Port, values: NDArray[Any]) -> NDArray[np.float32]:
+    if port.dtype == np.float32:
+        return np.asarray(values, np.float32)
+    if port.dtype != np.int8 or not port.scale:
+        raise InputError(f"{port.name}: {port.dtype} without a scale has no conversion to float32")
+    return dequantize_values(np.asarray(values), port.scale, port.zero_point)
+
+
+def read(data: bytes) -> Model:
+    """The model in `data`, which may be longer than it. Raises ModelError where it is not valid."""
+    if len(data) < 8 or data[4:8] != IDENTIFIER:
+        raise ModelError("ARN_ERROR_FORMAT", "not an Arenite flat model: the identifier ARN1 is missing")
+    try:
+        root = flat.Model.GetRootAs(data, 0)
+        _verify_envelope(root, data)
+        return _Reader(root).model()
+    except (struct.error, IndexError, UnicodeDecodeError, OverflowError, TypeError, AttributeError) as error:
+        # The accessors check nothing: an offset that leads out of the file shows as one of these.
+        raise ModelError("ARN_ERROR_CORRUPT", f"the file is damaged: {error}") from error
+
+
+def _verify_envelope(root: Any, data: bytes) -> None:
+    if root.Version() != SCHEMA_VERSION:
+        raise ModelError("ARN_ERROR_VERSION", f"schema version {root.Version()}; this runtime knows {SCHEMA_VERSION}")
+    size = root.FileSize()
+    if size > len(data):
+        raise ModelError("ARN_ERROR_TRUNCATED", f"the file is truncated: it should have {size} bytes, here are {len(data)}")
+    place = root._tab.Offset(_CHECKSUM_FIELD)
+    if not place:
+        raise ModelError("ARN_ERROR_CORRUPT", "the file has no checksum")
+    place += root._tab.Pos
+    zeroed = data[:place] + bytes(4) + data[place + 4 : size]
+    if len(zeroed) != size or zlib.crc32(zeroed) != root.Checksum():
+        raise ModelError("ARN_ERROR_CHECKSUM", "the file is damaged: its bytes do not have the checksum that it states")
+
+
+def _corrupt(message: str) -> ModelError:
+    return ModelError("ARN_ERROR_CORRUPT", message)
+
+
+def _text(value: bytes | None) -> str:
+    return "" if value is None else value.decode()
+
+
+def _each(get: Callable[[int], _T | None], length: int) -> list[_T]:
+    items = [get(i) for i in range(length)]
+    return [item for item in items if item is not None]
+
+
+class _Reader:
+    """Turns the accessors' tables into structure.py's, verifying each; later parts rely on earlier ones."""
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self.data: NDArray[np.uint8] = root.DataAsNumpy() if root.DataLength() else np.zeros(0, np.uint8)
+        if self.data.size != root.DataLength():
+            raise _corrupt("the constants reach beyond the file")
+        self.regions = tuple(self._region(region) for region in _each(root.Regions, root.RegionsLength()))
+        if not self.regions or self.regions[0].kind is not RegionKind.ARENA:
+            raise _corrupt("region 0 is no arena")
+        self.tensors = tuple(self._tensor(i, tensor) for i, tensor in enumerate(_each(root.Tensors, root.TensorsLength())))
+
+    def model(self) -> Model:
+        root = self.root
+        subgraphs = tuple(self._subgraph(i, graph) for i, graph in enumerate(_each(root.Subgraphs, root.SubgraphsLength())))
+        if not subgraphs:
+            raise _corrupt("there is no subgraph")
+        return Model(
+            name=_text(root.Name()),
+            producer=_text(root.Producer()),
+            version=root.Version(),
+            regions=self.regions,
+            tensors=self.tensors,
+            subgraphs=subgraphs,
+            inputs=tuple(self._port(port) for port in _each(root.Inputs, root.InputsLength())),
+            outputs=tuple(self._port(port) for port in _each(root.Outputs, root.OutputsLength())),
+            states=tuple(self._state(state) for state in _each(root.States, root.StatesLength())),
+            data=self.data,
+        )
+
+    def _region(self, region: Any) -> Region:
+        if region.Kind() not in {kind.value for kind in RegionKind}:
+            raise ModelError("ARN_ERROR_UNSUPPORTED", f"region kind {region.Kind()} is unknown")
+        alignment = region.Alignment()
+        if alignment <= 0 or alignment & (alignment - 1):
+            raise _corrupt(f"a region's alignment is {alignment}, no power of two")
+        return Region(region.Size(), alignment, RegionKind(region.Kind()))
+
+    def _tensor(self, index: int, tensor: Any) -> Tensor:
+        name = _text(tensor.Name()) or f"#{index}"
+        if tensor.ShapeLength() > MAX_RANK:
+            raise _corrupt(f"tensor {name} has {tensor.ShapeLength()} dimensions, more than {MAX_RANK}")
+        shape = tuple(tensor.Shape(i) for i in range(tensor.ShapeLength()))
+        if any(size < 0 for size in shape):
+            raise _corrupt(f"tensor {name} has the shape {shape}")
+        if tensor.Dtype() not in _DTYPES:
+            raise ModelError("ARN_ERROR_UNSUPPORTED", f"tensor {name} has element type {tensor.Dtype()}, which this runtime does not know")
+        if tensor.Layout() != flat.Layout.plain:
+            raise ModelError("ARN_ERROR_UNSUPPORTED", f"tensor {name} has layout {tensor.Layout()}, which this runtime does not know")
+        if tensor.Storage() not in {storage.value for storage in Storage}:
+            raise ModelError("ARN_ERROR_UNSUPPORTED", f"tensor {name} has storage {tensor.Storage()}, which this runtime does not know")
+        result = Tensor(
+            index=index,
+            name=name,
+            shape=shape,
+            dtype=np.dtype(_DTYPES[tensor.Dtype()]),
+            storage=Storage(tensor.Storage()),
+            region=tensor.Region(),
+            offset=tensor.Offset(),
+            quantization=self._quantization(name, shape, tensor.Quantization()),
+        )
+        self._verify_place(result)
+        return result
+
+    def _verify_place(self, tensor: Tensor) -> None:
+        if tensor.storage is Storage.CONSTANT:
+            size, where = self.data.size, "the constants"
+        elif tensor.region < len(self.regions):
+            region = self.regions[tensor.region]
+            if (region.kind is RegionKind.EXTERNAL) != (tensor.storage is Storage.EXTERNAL):
+                raise _corrupt(f"tensor {tensor.name} is {tensor.storage.name}, its region {region.kind.name}")
+            size, where = region.size, f"region {tensor.region}"
+        else:
+            raise _corrupt(f"tensor {tensor.name} is in region {tensor.region} of {len(self.regions)}")
+        if tensor.offset + tensor.bytes > size:
+            raise _corrupt(f"tensor {tensor.name} ends at {tensor.offset + tensor.bytes}, {where} at {size}")
+        if tensor.offset % tensor.dtype.itemsize:
+            raise _corrupt(f"tensor {tensor.name} at {tensor.offset} is not aligned for {tensor.dtype}")
+
+    def _quantization(self, name: str, shape: tuple[int, ...], quantization: Any) -> Quantization | None:
+        if quantization is None or not quantization.ScaleLength():
+            return None
+        count, axis = quantization.ScaleLength(), quantization.Axis()
+        scale = np.array([quantization.Scale(i) for i in range(count)], np.float32)
+        zero_point = np.array([quantization.ZeroPoint(i) for i in range(quantization.ZeroPointLength())], np.int32)
+        if axis < -1 or axis >= len(shape) or count != (1 if axis == -1 else shape[axis]) or zero_point.size != count:
+            raise _corrupt(f"tensor {name} has {count} scales and {zero_point.size} zero points along axis {axis} of {shape}")
+        if not (np.isfinite(scale).all() and (scale > 0).all()):
+            raise _corrupt(f"tensor {name} has the scale {scale}")
+        return Quantization(scale, zero_point, axis)
+
+    def _index(self, index: int, what: str) -> int:
+        if not 0 <= index < len(self.tensors):
+            raise _corrupt(f"{what} is tensor {index} of {len(self.tensors)}")
+        return index
+
+    def _subgraph(self, index: int, graph: Any) -> Subgraph:
+        name = _text(graph.Name())
+        return Subgraph(
+            name=name,
+            nodes=tuple(self._node(i, node) for i, node in enumerate(_each(graph.Nodes, graph.NodesLength()))),
+            inputs=tuple(self._index(graph.Inputs(i), f"input {i} of subgraph {index}") for i in range(graph.InputsLength())),
+            outputs=tuple(self._index(graph.Outputs(i), f"output {i} of subgraph {index}") for i in range(graph.OutputsLength())),
+        )
+
+    def _node(self, index: int, node: Any) -> Node:
+        name = _text(node.Name()) or f"#{index}"
+        operator = OPERATOR_BY_CODE.get(node.Op())
+        if operator is None or node.Variant() >= len(operator.variants):
+            known = f"operator {node.Op()}" if operator is None else f"variant {node.Variant()} of {operator.name}"
+            raise ModelError("ARN_ERROR_OPERATOR", f"node {name} needs {known}, which this runtime does not know")
+        if node.SubgraphsLength():
+            raise ModelError("ARN_ERROR_UNSUPPORTED", f"node {name} ({operator.name}) has subgraphs")
+        params = np.array([node.Params(i) for i in range(node.ParamsLength())], np.int32)
+        try:
+            record = decode(operator, params)
+        except ValueError as error:
+            raise _corrupt(f"node {name}: {error}") from error
+        scratch = node.Scratch()
+        outputs = tuple(self._index(node.Outputs(i), f"output {i} of node {name}") for i in range(node.OutputsLength()))
+        for i in outputs:
+            if self.tensors[i].storage is not Storage.REGION:
+                raise _corrupt(f"node {name} writes the constant {self.tensors[i].name}")
+        return Node(
+            op=operator.name,
+            variant=operator.variants[node.Variant()],
+            name=name,
+            inputs=tuple(
+                None if node.Inputs(i) == -1 else self._index(node.Inputs(i), f"input {i} of node {name}")
+                for i in range(node.InputsLength())
+            ),
+            outputs=outputs,
+            scratch=None if scratch == -1 else self._index(scratch, f"the scratch of node {name}"),
+            record=record,
+        )
+
+    def _port(self, port: Any) -> Port:
+        name = _text(port.Name())
+        tensor = self.tensors[self._index(port.Tensor(), f"port {name}")]
+        quantization = tensor.quantization
+        scalar = quantization is not None and quantization.scale.size == 1
+        return Port(
+            name=name,
+            tensor=tensor.index,
+            shape=tensor.shape,
+            dtype=tensor.dtype,
+            scale=float(quantization.scale[0]) if quantization is not None and scalar else 0.0,
+            zero_point=int(quantization.zero_point[0]) if quantization is not None and scalar else 0,
+            labels=tuple(_text(label) for label in _each(port.Labels, port.LabelsLength())),
+        )
+
+    def _state(self, state: Any) -> State:
+        output = self.tensors[self._index(state.Output(), "a state's output")]
+        into = self.tensors[self._index(state.Input(), "a state's input")]
+        initial = None if state.Initial() == -1 else self._index(state.Initial(), "a state's initial value")
+        shapes = {(tensor.shape, tensor.dtype) for tensor in (output, into, *([] if initial is None else [self.tensors[initial]]))}
+        if len(shapes) != 1 or Storage.CONSTANT in (into.storage,) or prod(into.shape) == 0:
+            raise _corrupt(f"state {into.name} does not fit {output.name}")
+        return State(output.index, into.index, initial)
