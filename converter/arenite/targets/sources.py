@@ -1,0 +1,47 @@
+"""Where the native sources are: the C runtime and the firmware, in a wheel or in a checkout."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from arenite.errors import ToolError
+
+
+@cache
+def native_root() -> Path:
+    """The folder that holds `runtime_c/` and `firmware/`.
+
+    A wheel carries them in `arenite/_native`; an editable install runs from the checkout, where they lie at the root.
+    Raises ToolError where neither is there (a damaged installation).
+    """
+    package = Path(__file__).resolve().parent.parent
+    candidates = (package / "_native", package.parent.parent)
+    for candidate in candidates:
+        if (candidate / "runtime_c" / "include" / "arenite.h").is_file() and (candidate / "firmware").is_dir():
+            return candidate
+    places = " or ".join(str(candidate) for candidate in candidates)
+    raise ToolError(f"the C sources of Arenite are missing: no runtime_c/ and firmware/ in {places}. Reinstall arenite.")
+
+
+def runtime_root(artifact: Path | None = None) -> Path:
+    """The `runtime_c` folder to build against: the artifact's own copy where it has one, else the installed one."""
+    if artifact is not None and (artifact / "runtime_c" / "include" / "arenite.h").is_file():
+        return artifact / "runtime_c"
+    return native_root() / "runtime_c"
+
+
+def runtime_sources(root: Path) -> tuple[Path, ...]:
+    """Every C source of the runtime and the portable kernels below a `runtime_c` folder, sorted."""
+    portable = sorted((root / "kernels" / "portable").glob("*.c"))
+    return (*sorted((root / "src").glob("*.c")), *sorted((root / "kernels").glob("*.c")), *portable)
+
+
+def runtime_headers(root: Path) -> tuple[Path, ...]:
+    """Every header that a runtime source can include, sorted."""
+    return tuple(sorted(root.glob("include/*.h")) + sorted(root.glob("src/*.h")) + sorted(root.glob("kernels/**/*.h")))
+
+
+def runtime_includes(root: Path) -> tuple[Path, ...]:
+    """Include directories for the runtime, its kernels and generated C."""
+    return (root / "include", root / "kernels", root / "src")
