@@ -1,0 +1,33 @@
+/* The arithmetic that the portable kernels share. Section numbers are those of docs/numerics.md.
+ *
+ * Constants (weights, biases, multipliers) may be damaged without the model having been refused; every function here is defined for
+ * any value of them. Sums therefore wrap in unsigned types. Two properties of all supported compilers (gcc, clang, Arm, IAR) that C99
+ * leaves to the implementation are relied upon: conversion to a signed type is modulo 2^n, and >> of a negative number is a floor. */
+#ifndef ARN_PORTABLE_ARITHMETIC_H
+#define ARN_PORTABLE_ARITHMETIC_H
+
+#include <stdint.h>
+
+/* Limits v to [min, max], which lies inside int8. */
+static inline int8_t arn_clamp(int32_t v, int32_t min, int32_t max) {
+    v = v < min ? min : v;
+    v = v > max ? max : v;
+    return (int8_t)v;
+}
+
+/* §2: floor((acc * 2^shift * m + 2^31) / 2^32). The result is within ±2^30. */
+static inline int32_t arn_requantize(uint32_t acc, int32_t m, int32_t shift) {
+    const int32_t shifted = (int32_t)(acc << shift);
+    return (int32_t)(((int64_t)shifted * m + ((int64_t)1 << 31)) >> 32);
+}
+
+/* §3.3: floor((acc * m + 2^(r - 1)) / 2^r) for a pair (m, r), limited to ±512, which a zero point and a clamp turn into the same int8.
+ * A damaged r is taken modulo 64. */
+static inline int32_t arn_requantize_wide(uint64_t acc, const int32_t pair[2]) {
+    const uint32_t r = (uint32_t)pair[1];
+    const uint64_t product = acc * (uint64_t)(int64_t)pair[0] + ((uint64_t)1 << ((r - 1) & 63));
+    const int64_t v = (int64_t)product >> (r & 63);
+    return v < -512 ? -512 : v > 512 ? 512 : (int32_t)v;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* Where a sliding window meets its image, along one axis. */
+#ifndef ARN_PORTABLE_WINDOW_H
+#define ARN_PORTABLE_WINDOW_H
+
+#include "arn_kernels.h"
+
+/* Taps [begin, end) of a window lie inside; empty where begin >= end. */
+typedef struct arn_span {
+    int32_t begin;
+    int32_t end;
+} arn_span;
+
+/* Tap k of the window reads position start + k * dilation; inside is 0 <= position < length. `start` may be negative.
+ * |start| <= 2^30, length <= 2^30, dilation >= 1. */
+arn_span arn_window_span(int32_t start, int32_t length, int32_t kernel, int32_t dilation);
+
+static inline int8_t *arn_row(const arn_rows *image, int32_t row) {
+    return image->base + (image->rows > row ? row : row % image->rows) * image->pitch;
+}
+
+#endif
