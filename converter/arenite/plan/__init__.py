@@ -1,1 +1,6 @@
-"""See DESIGN: plan."""
+"""Quantized graph → MemoryPlan: execution order, and where every tensor lies."""
+
+from arenite.plan.memory_plan import Memory, MemoryKind, MemoryPlan, Placement
+from arenite.plan.planner import plan
+
+__all__ = ["Memory", "MemoryKind", "MemoryPlan", "Placement", "plan"]
