@@ -66,6 +66,11 @@ class Graph:
             self.name, dict(self.tensors), list(self.nodes), list(self.inputs), list(self.outputs), dict(self.io_dtypes), dict(self.labels)
         )
 
+    def __str__(self) -> str:
+        from arenite.graph.printer import format_graph
+
+        return format_graph(self)
+
     # Reading
 
     def tensor(self, name: str | None) -> Tensor:

@@ -1,0 +1,194 @@
+"""The verifier: what every graph satisfies, at every stage. It runs after the frontend and after every pass.
+
+It checks names (SSA, topological order), the operators against their declarations (operands, attributes, shapes, element types) and,
+for nodes of the int8 form, that the declared record can be built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arenite.graph.graph import Graph, Node
+from arenite.graph.operators import OPERATORS, Operator
+from arenite.graph.tensor import DType, Tensor
+
+_GIVEN_SHAPE = ("StridedCopy", "Fill")
+"""Their shapes follow from a memory plan, not from operands."""
+_CONVERSIONS = {"Quantize": (DType.FLOAT32, DType.INT8), "Dequantize": (DType.INT8, DType.FLOAT32)}
+_BROADCASTING = ("Add", "Sub", "Mul", "Div")
+_DROPPED = ("clip", "expression")
+"""Attributes that the int8 form replaces by parameters."""
+
+
+class VerificationError(ValueError):
+    """A graph is malformed: an error in the converter, not in the user's model."""
+
+
+def verify(graph: Graph) -> None:
+    """Check a graph. Raises VerificationError naming the graph, the node and the numbers that do not fit."""
+    try:
+        _verify_names(graph)
+        for node in graph.nodes:
+            _verify_node(graph, node)
+    except VerificationError as error:
+        raise VerificationError(f"graph {graph.name}: {error}") from None
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise VerificationError(message)
+
+
+def _label(node: Node) -> str:
+    return f"{node.name} ({node.op})"
+
+
+def _verify_names(graph: Graph) -> None:
+    for name, tensor in graph.tensors.items():
+        _require(name == tensor.name, f"the tensor named {tensor.name} is filed as {name}")
+        _require(tensor.elements > 0, f"tensor {name} of shape {tensor.shape} has no elements")
+        if tensor.dtype is DType.INT8 and not tensor.is_constant:
+            _require(
+                tensor.quantization is not None and tensor.quantization.is_per_tensor, f"int8 tensor {name} has no per-tensor quantization"
+            )
+    for kind, names in (("input", graph.inputs), ("output", graph.outputs)):
+        for name in names:
+            _require(name in graph.tensors, f"{kind} {name} has no tensor")
+    _require(len(set(graph.inputs)) == len(graph.inputs), f"an input is listed twice: {graph.inputs}")
+    for name in graph.io_dtypes:
+        _require(name in graph.inputs or name in graph.outputs, f"io_dtypes names {name}, which is neither input nor output")
+    defined = {name for name, tensor in graph.tensors.items() if tensor.is_constant}
+    for name in graph.inputs:
+        _require(name not in defined, f"input {name} is a constant")
+    defined.update(graph.inputs)
+    written: dict[str, Node] = {}
+    for node in graph.nodes:
+        for operand in node.inputs:
+            if operand is not None:
+                _require(operand in graph.tensors, f"{_label(node)} reads {operand}, which does not exist")
+                _require(operand in defined, f"{_label(node)} reads {operand} before any node has written it")
+        for name in node.outputs:
+            _require(name in graph.tensors, f"{_label(node)} writes {name}, which does not exist")
+            _require(
+                name not in written, f"{_label(node)} writes {name}, which {_label(written[name]) if name in written else ''} writes too"
+            )
+            _require(name not in defined, f"{_label(node)} writes {name}, which is an input or a constant")
+            written[name] = node
+        defined.update(node.outputs)
+    for name in graph.outputs:
+        _require(name in defined, f"no node writes the output {name}")
+
+
+def _verify_node(graph: Graph, node: Node) -> None:
+    operator = OPERATORS.get(node.op)
+    if operator is None:
+        raise VerificationError(f"{_label(node)}: no such operator")
+    _require(len(node.outputs) == 1, f"{_label(node)} has {len(node.outputs)} outputs instead of 1")
+    inputs = [None if name is None else graph.tensors[name] for name in node.inputs]
+    output = graph.tensors[node.output]
+    stored = "variant" in node.attributes
+    _verify_operands(node, operator, inputs, stored)
+    _verify_attributes(node, operator, stored)
+    _verify_types(node, inputs, output)
+    if node.op not in _GIVEN_SHAPE:
+        _verify_shape(node, operator, inputs, output, stored)
+    if stored:
+        _verify_record(node, operator, inputs, output)
+
+
+def _verify_operands(node: Node, operator: Operator, inputs: Sequence[Tensor | None], stored: bool) -> None:
+    operands = operator.stored if stored and operator.stored else operator.inputs
+    if operands and operands[-1].name.endswith("…"):
+        _require(len(inputs) > 0 and None not in inputs, f"{_label(node)} has an absent operand")
+        return
+    _require(len(inputs) <= len(operands), f"{_label(node)} has {len(inputs)} operands, at most {len(operands)} are declared")
+    for index, operand in enumerate(operands):
+        tensor = inputs[index] if index < len(inputs) else None
+        if tensor is None:
+            _require(operand.optional, f"{_label(node)}: operand {operand.name} is absent")
+        elif operand.constant:
+            _require(tensor.is_constant, f"{_label(node)}: operand {operand.name}, {tensor.name}, is not constant")
+
+
+def _verify_attributes(node: Node, operator: Operator, stored: bool) -> None:
+    for attribute in operator.attributes:
+        if not (stored and attribute.name in _DROPPED):
+            _require(attribute.name in node.attributes, f"{_label(node)}: attribute {attribute.name} is missing")
+    a = node.attributes
+    for name, least in (("strides", 1), ("dilations", 1), ("kernel", 1), ("pads", 0), ("overhang", 0)):
+        if name in a:
+            _require(all(value >= least for value in a[name]), f"{_label(node)}: {name} {tuple(a[name])} must be {least} or more")
+    if "clip" in a:
+        _require(a["clip"][0] <= a["clip"][1], f"{_label(node)}: clip {a['clip']} is empty")
+
+
+def _verify_types(node: Node, inputs: Sequence[Tensor | None], output: Tensor) -> None:
+    first = next((tensor for tensor in inputs if tensor is not None), None)
+    if first is None:
+        return
+    if node.op in _CONVERSIONS:
+        source, target = _CONVERSIONS[node.op]
+        _require(
+            (first.dtype, output.dtype) == (source, target),
+            f"{_label(node)} goes from {first.dtype.value} to {output.dtype.value} instead of {source.value} to {target.value}",
+        )
+        return
+    _require(first.dtype is output.dtype, f"{_label(node)} reads {first.dtype.value} ({first.name}) and writes {output.dtype.value}")
+    if node.op in (*_BROADCASTING, "MatMul", "Concat"):
+        for tensor in inputs:
+            if tensor is not None:
+                _require(tensor.dtype is first.dtype, f"{_label(node)} mixes {first.dtype.value} and {tensor.dtype.value} ({tensor.name})")
+
+
+def _verify_shape(node: Node, operator: Operator, inputs: Sequence[Tensor | None], output: Tensor, stored: bool) -> None:
+    shapes = [tensor.shape for tensor in inputs if tensor is not None]
+    if node.op in _BROADCASTING:
+        _require(len({len(shape) for shape in shapes}) == 1, f"{_label(node)}: operands {shapes} differ in rank")
+    if node.op == "Slice":
+        _verify_slice(node, shapes[0])
+    try:
+        expected = operator.shape(inputs, node.attributes)
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise VerificationError(f"{_label(node)}: {error}") from None
+    _require(tuple(expected) == output.shape, f"{_label(node)}: output {output.name} has the shape {output.shape}, not {tuple(expected)}")
+    vectors: dict[str, tuple[int, ...]] = {
+        "Conv": (output.shape[-1:] if output.shape else ()),
+        "DepthwiseConv": (output.shape[-1:] if output.shape else ()),
+        "FullyConnected": (output.shape[-1:] if output.shape else ()),
+        "BatchNormalization": (output.shape[-1:] if output.shape else ()),
+    }
+    if not stored and node.op in vectors:
+        for shape in shapes[1:] if node.op == "BatchNormalization" else shapes[2:]:
+            _require(shape == vectors[node.op], f"{_label(node)}: a vector of shape {shape} does not fit {output.shape[-1]} channels")
+    if node.op == "PRelu" and not stored:
+        _require(
+            len(shapes[1]) <= len(shapes[0]) and all(s in (1, x) for s, x in zip(shapes[1][::-1], shapes[0][::-1], strict=False)),
+            f"{_label(node)}: a slope of shape {shapes[1]} does not broadcast to {shapes[0]}",
+        )
+
+
+def _verify_slice(node: Node, x: tuple[int, ...]) -> None:
+    a = node.attributes
+    lengths = {len(a["starts"]), len(a["steps"]), len(a["sizes"])}
+    _require(lengths == {len(x)}, f"{_label(node)}: starts, steps and sizes must each have {len(x)} entries")
+    for axis, (start, step, size) in enumerate(zip(a["starts"], a["steps"], a["sizes"], strict=True)):
+        last = start + step * (size - 1)
+        inside = step != 0 and 0 <= start < x[axis] and 0 <= last < x[axis]
+        _require(inside, f"{_label(node)}: start {start}, step {step}, size {size} leave axis {axis} of {x[axis]}")
+
+
+def _verify_record(node: Node, operator: Operator, inputs: Sequence[Tensor | None], output: Tensor) -> None:
+    if operator.record is None:
+        return
+    try:
+        record = operator.record(node, inputs, (output,))
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise VerificationError(f"{_label(node)}: the record cannot be built: {type(error).__name__}: {error}") from None
+    for param in operator.params:
+        _require(param.name in record, f"{_label(node)}: the record lacks {param.name}")
+        value = record[param.name]
+        length = len(value) if isinstance(value, tuple) else 1
+        _require(length == param.length, f"{_label(node)}: {param.name} has {length} values instead of {param.length}")
+        if not param.is_float:
+            for number in value if isinstance(value, tuple) else (value,):
+                _require(-(2**31) <= int(number) < 2**31, f"{_label(node)}: {param.name} = {number} does not fit int32")
