@@ -38,8 +38,12 @@ class ProgramTensor:
     quantization: Quantization | None = field(default=None, compare=False)
 
     @property
+    def elements(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
     def bytes(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+        return self.elements * self.dtype.itemsize
 
 
 @dataclass(frozen=True)
@@ -87,8 +91,8 @@ class Program:
 
     @property
     def weight_bytes(self) -> int:
-        """Bytes of all constants."""
-        return sum(tensor.bytes for tensor in self.tensors if tensor.storage is Storage.CONSTANT)
+        """Bytes of all constants; those that share bytes count once."""
+        return sum({tensor.offset: tensor.bytes for tensor in self.tensors if tensor.storage is Storage.CONSTANT}.values())
 
     @property
     def macs(self) -> int:

@@ -1,0 +1,119 @@
+"""Program → C: NAME_model.h/.c (the .arn and its resolver) and NAME.h/.c (the compiled form: direct kernel calls).
+
+C99 without warnings, headers usable from C++, everything constant in flash, the same text for the same program. The model files need
+runtime_c/include and src; the compiled ones include/ and kernels/ alone.
+"""
+
+from __future__ import annotations
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from arenite.emit import c_text
+from arenite.emit.c_layers import Layer, layers
+from arenite.emit.kernels import resolver_entries
+from arenite.emit.program import Port, Program, ProgramTensor, Storage
+from arenite.errors import PlanError
+from arenite.graph import DType
+from arenite.version import __version__
+
+_TEMPLATES = Environment(
+    loader=PackageLoader("arenite.emit"),
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+    undefined=StrictUndefined,
+    autoescape=False,  # noqa: S701: this writes C
+)
+MODEL_BYTES_PER_LINE = 22
+
+
+def write_sources(program: Program, arn: bytes) -> dict[str, str]:
+    """C sources by file name. `arn` is the serialized program.
+
+    Raises PlanError where the program uses more memories than the arena, which the compiled form does not know.
+    """
+    _require_single_memory(program)
+    name = program.name
+    upper = name.upper()
+    context = {
+        "name": name,
+        "upper": upper,
+        "version": __version__,
+        "calibrated": int(program.calibrated),
+        "arena_bytes": program.arena_bytes,
+        "weight_bytes": program.weight_bytes,
+        "macs": f"{program.macs:,}",
+        "inputs": [_port(program, port, i, "INPUT") for i, port in enumerate(program.inputs)],
+        "outputs": [_port(program, port, i, "OUTPUT") for i, port in enumerate(program.outputs)],
+    }
+    taken = {f"{name}_{function}" for function in ("invoke", "input", "output", "reset", "quantize_input", "dequantize_output")}
+    described = layers(program, taken)
+    return {
+        f"{name}_model.h": _render("model.h.j2", **context, model_bytes=len(arn)),
+        f"{name}_model.c": _render("model.c.j2", **context, model=_model_bytes(arn), kernels=resolver_entries(program)),
+        f"{name}.h": _render("compiled.h.j2", **context),
+        f"{name}.c": _render("compiled.c.j2", **context, layers=described, includes=_includes(program, described)),
+    }
+
+
+def _render(template: str, **context: object) -> str:
+    return _TEMPLATES.get_template(template).render(**context)
+
+
+def _require_single_memory(program: Program) -> None:
+    beyond = [memory.name for memory, size in zip(program.memories[1:], program.memory_bytes[1:], strict=True) if size]
+    if beyond:
+        raise PlanError(
+            f"{program.name}: tensors lie in {', '.join(beyond)}, but the compiled form has one arena only; "
+            "raise the capacity of the first memory, or use the .arn file with the interpreter"
+        )
+
+
+def _includes(program: Program, described: list[Layer]) -> list[str]:
+    float_ports = any(program.tensors[port.tensor].dtype is DType.FLOAT32 for port in (*program.inputs, *program.outputs))
+    aligned = any("ARN_ALIGNED" in definition for layer in described for definition in layer.definitions)
+    return [*(["<string.h>"] if float_ports else []), *(['"arenite.h"'] if aligned else []), '"arn_kernels.h"']
+
+
+def _model_bytes(arn: bytes) -> str:
+    lines = [arn[i : i + MODEL_BYTES_PER_LINE] for i in range(0, len(arn), MODEL_BYTES_PER_LINE)]
+    return ",\n".join(c_text.INDENT + ", ".join(f"0x{byte:02x}" for byte in line) for line in lines)
+
+
+def _port(program: Program, port: Port, index: int, direction: str) -> dict[str, object]:
+    """What the templates say about an input or output."""
+    tensor = program.tensors[port.tensor]
+    if tensor.storage is not Storage.REGION or tensor.dtype not in (DType.INT8, DType.FLOAT32):
+        raise ValueError(f"{port.name}: an input or output must be int8 or float32 in the arena")
+    scale, zero_point = 0.0, 0
+    if tensor.quantization is not None:
+        scale, zero_point = float(tensor.quantization.scale), int(tensor.quantization.zero_point)
+    shape = ", ".join(str(size) for size in tensor.shape)
+    text = f'{direction.lower()} {index} "{c_text.comment(port.name)}": {tensor.dtype.value} [{shape}]'
+    if tensor.dtype is DType.INT8:
+        text += f", real value = {c_text.real(scale)[:-1]} * (q {'-' if zero_point >= 0 else '+'} {abs(zero_point)})"
+    if direction == "INPUT":
+        text += "; kept" if _is_kept(program, tensor) else "; consumed: its memory is used again"
+    if port.labels:
+        text += "; labels: " + ", ".join(c_text.comment(label) for label in port.labels)
+    return {
+        "index": index,
+        "text": c_text.wrapped(text, " ").removeprefix(" /* ").removesuffix(" */"),
+        "macro": f"{program.name.upper()}_{direction}_{index}",
+        "bytes": tensor.bytes,
+        "elements": tensor.elements,
+        "offset": tensor.offset,
+        "scale": c_text.real(scale),
+        "zero_point": zero_point,
+        "is_float": tensor.dtype is DType.FLOAT32,
+    }
+
+
+def _is_kept(program: Program, tensor: ProgramTensor) -> bool:
+    """No call writes into the tensor's bytes."""
+    written = {index for call in program.calls for index in (*call.outputs, *([] if call.scratch is None else [call.scratch]))}
+    return not any(_overlap(tensor, program.tensors[index]) for index in written)
+
+
+def _overlap(a: ProgramTensor, b: ProgramTensor) -> bool:
+    return a.memory == b.memory and a.offset < b.offset + b.bytes and b.offset < a.offset + a.bytes

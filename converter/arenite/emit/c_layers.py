@@ -1,0 +1,118 @@
+"""The calls of a program as C text, for the compiled form: constants, records and call statements, named after the user's layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from arenite.emit import c_text
+from arenite.emit.constants import alignment
+from arenite.emit.identifiers import layer_names, unique
+from arenite.emit.kernels import KERNEL_FUNCTIONS, params_type
+from arenite.emit.program import Call, Program, ProgramTensor, Storage
+from arenite.graph import OPERATORS, DType
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One call: the definitions that it is the first to need, under a title, and the statement, under a comment."""
+
+    title: str
+    comment: str
+    definitions: tuple[str, ...]
+    statement: str
+
+
+def layers(program: Program, taken: Iterable[str]) -> list[Layer]:
+    """Every call in execution order. `taken` are identifiers that the file uses otherwise."""
+    nodes: dict[int, str] = {}
+    for call in program.calls:
+        nodes.setdefault(call.node, call.name or OPERATORS[call.op].name)
+    names = dict(zip(nodes, layer_names(list(nodes.values()), taken), strict=True))
+    writer = _Writer(program, set(taken))
+    return [writer.layer(call, names[call.node]) for call in program.calls]
+
+
+@dataclass
+class _Writer:
+    program: Program
+    used: set[str]
+    constants: dict[int, str] = field(default_factory=dict)
+    """C name by index of the constant tensor."""
+
+    def layer(self, call: Call, name: str) -> Layer:
+        definitions = [self._constant(index, f"{name}_{self._operand(call, position)}") for position, index in enumerate(call.inputs)]
+        params = self._fresh(f"{name}_params")
+        definitions.append(_record(call, params))
+        arguments = [f"&{params}", *(self._argument(index) for index in (*call.inputs, *call.outputs))]
+        if call.scratch is not None:
+            arguments.append(self._argument(call.scratch))
+        return Layer(
+            title=c_text.wrapped(c_text.comment(f"{call.name or call.op} ({call.op})"), ""),
+            comment=c_text.wrapped(c_text.comment(self._describe(call))),
+            definitions=tuple(text for text in definitions if text),
+            statement=c_text.call(KERNEL_FUNCTIONS[call.op, call.variant], arguments),
+        )
+
+    def _fresh(self, name: str) -> str:
+        chosen = unique(name, self.used)
+        self.used.add(chosen)
+        return chosen
+
+    def _operand(self, call: Call, position: int) -> str:
+        stored = OPERATORS[call.op].stored
+        return stored[position].name if position < len(stored) else f"operand_{position}"
+
+    def _constant(self, index: int, name: str) -> str:
+        """The definition of a constant under `name`; empty for what lies in the arena or has been defined for an earlier layer."""
+        if index < 0 or index in self.constants or self.program.tensors[index].storage is not Storage.CONSTANT:
+            return ""
+        tensor = self.program.tensors[index]
+        if tensor.data is None:
+            raise ValueError(f"constant {tensor.name} has no data")
+        self.constants[index] = self._fresh(name)
+        declaration = f"static const {c_text.C_TYPES[tensor.dtype]} {self.constants[index]}[{tensor.elements}]"
+        if alignment(tensor.data.dtype) > tensor.dtype.itemsize:
+            declaration += f" ARN_ALIGNED({alignment(tensor.data.dtype)})"
+        return c_text.array(declaration, c_text.literals(tensor.data))
+
+    def _argument(self, index: int) -> str:
+        if index < 0:
+            return "0"  # an optional operand that is absent
+        if index in self.constants:
+            return self.constants[index]
+        tensor = self.program.tensors[index]
+        place = f"arena + {tensor.offset}"
+        return f"(float *)(void *)({place})" if tensor.dtype is DType.FLOAT32 else place
+
+    def _describe(self, call: Call) -> str:
+        tensors = self.program.tensors
+        operands = [tensors[index] for index in call.inputs if index >= 0 and tensors[index].storage is Storage.REGION]
+        outputs = [tensors[index] for index in call.outputs]
+        variant = "" if call.variant == OPERATORS[call.op].variants[0] else f" ({call.variant})"
+        text = f"{call.name or call.op}: {call.op}{variant} {_flow(map(_shape, operands), map(_shape, outputs))}"
+        if call.macs:
+            text += f", {call.macs:,} MACs"
+        return f"{text}; arena {_flow(map(_place, operands), map(_place, outputs))}"
+
+
+def _flow(sources: Iterable[str], targets: Iterable[str]) -> str:
+    return f"{', '.join(sources)} -> {', '.join(targets)}".strip()
+
+
+def _shape(tensor: ProgramTensor) -> str:
+    return "x".join(str(size) for size in tensor.shape) or "scalar"
+
+
+def _place(tensor: ProgramTensor) -> str:
+    return f"[{tensor.offset}, {tensor.offset + tensor.bytes})"
+
+
+def _record(call: Call, name: str) -> str:
+    lines = []
+    for param in OPERATORS[call.op].params:
+        value = call.record[param.name]
+        values = value if isinstance(value, tuple) else (value,)
+        texts = [c_text.real(v) if param.is_float else c_text.integer(int(v)) for v in values]
+        lines.append(f"{c_text.INDENT}.{param.name} = " + (f"{{{', '.join(texts)}}}" if param.length > 1 else texts[0]))
+    return f"static const {params_type(call)} {name} = {{\n" + ",\n".join(lines) + ",\n};"
