@@ -1,1 +1,16 @@
-"""See DESIGN: quantize."""
+"""Quantization: float graph and calibration data → int8 graph."""
+
+from arenite.quantize.calibration_data import Dataset, InputSpec, input_specs, load_data, synthetic_data
+from arenite.quantize.model import LayerReport, QuantizedModel, QuantizeOptions, quantize
+
+__all__ = [
+    "Dataset",
+    "InputSpec",
+    "LayerReport",
+    "QuantizeOptions",
+    "QuantizedModel",
+    "input_specs",
+    "load_data",
+    "quantize",
+    "synthetic_data",
+]

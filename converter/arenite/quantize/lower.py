@@ -1,0 +1,73 @@
+"""The float graph with its chosen scales becomes the int8 form, node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from arenite.errors import QuantizationError
+from arenite.graph import DType, Graph, Node, Quantization, Tensor
+from arenite.quantize import lower_elementwise as elementwise
+from arenite.quantize import lower_movement as movement
+from arenite.quantize.lower_linear import lower_linear
+from arenite.quantize.lowering import Lowering
+from arenite.quantize.multipliers import lookup_table
+
+LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
+    "Conv": lower_linear,
+    "DepthwiseConv": lower_linear,
+    "FullyConnected": lower_linear,
+    "MatMul": elementwise.lower_matmul,
+    "Add": elementwise.lower_sum,
+    "Sub": elementwise.lower_sum,
+    "Mul": elementwise.lower_product,
+    "Div": elementwise.lower_quotient,
+    "PRelu": elementwise.lower_prelu,
+    "Softmax": elementwise.lower_softmax,
+    "Elementwise": elementwise.lower_function,
+    "MaxPool": movement.lower_max_pool,
+    "AveragePool": movement.lower_mean,
+    "ReduceMean": movement.lower_mean,
+    "Reshape": movement.lower_move,
+    "Transpose": movement.lower_move,
+    "Slice": movement.lower_move,
+    "Pad": movement.lower_pad,
+    "Concat": movement.lower_concat,
+}
+
+
+def lower(graph: Graph, quantization: dict[str, Quantization]) -> Lowering:
+    """The int8 form of `graph`, every activation quantized as `quantization` says. Inputs and outputs are int8.
+
+    Raises QuantizationError, naming the node, for what has no int8 form.
+    """
+    lowering = Lowering.of(graph, quantization)
+    for node in graph.nodes:
+        if node.op not in LOWERINGS:
+            raise QuantizationError(f"{graph.name}: {node.name} ({node.op}) has no int8 form. `arenite operators` lists what is supported.")
+        LOWERINGS[node.op](lowering, node)
+    _materialise_outputs(lowering)
+    lowering.target.prune()
+    return lowering
+
+
+def _materialise_outputs(lowering: Lowering) -> None:
+    """An output that is constant, or an input of the model, gets memory of its own: a copy by an identity table. (Several outputs that are
+    one tensor stay one.)"""
+    target = lowering.target
+    renamed: dict[str, str] = {}
+    for name in dict.fromkeys(target.outputs):
+        tensor = lowering.source.tensors[name]
+        copied = Node("Lookup", name, (name,), (name,))
+        if tensor.is_constant:
+            stored, chosen = lowering.operand(name)
+            lowering.lookup(copied, stored, name, lookup_table(None, chosen, chosen), "copy")
+        elif name in target.inputs:
+            chosen = lowering.quantization[name]
+            copy = target.add(Tensor(f"{name}_output", tensor.shape, DType.INT8, None, chosen)).name
+            lowering.lookup(copied, name, copy, lookup_table(None, chosen, chosen), "copy")
+            renamed[name] = copy
+            if name in target.io_dtypes:
+                target.io_dtypes[copy] = target.io_dtypes[name]
+            if name in target.labels:
+                target.labels[copy] = target.labels[name]
+    target.outputs = [renamed.get(name, name) for name in target.outputs]

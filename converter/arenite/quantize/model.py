@@ -1,0 +1,124 @@
+"""quantize(): from a float graph and calibration data to the int8 graph, with a report of every layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from arenite.errors import QuantizationError
+from arenite.graph import Graph, Quantization
+from arenite.quantize.calibration_data import Dataset, synthetic_data
+from arenite.quantize.edges import IO, with_edges
+from arenite.quantize.fidelity import Fidelity, measure
+from arenite.quantize.lower import lower
+from arenite.quantize.observers import OBSERVERS, Histogram, Progress, Range, min_max, observe, percentile
+from arenite.quantize.scales import choose_scales, representable, undetermined
+
+
+@dataclass(frozen=True)
+class QuantizeOptions:
+    observer: str = "minmax"
+    """How a tensor's range follows from its values: minmax, percentile or mse (observers.OBSERVERS)."""
+    percentile: float = 99.99
+    """Of the percentile observer, in percent."""
+    io: str = "int8"
+    """Types of inputs and outputs: int8, float32 or model (edges.py)."""
+    synthetic_samples: int = 32
+    """Made up where there is no calibration data."""
+    seed: int = 0
+    fidelity_samples: int = 16
+    """Samples over which the report's figures are measured; 0: none are."""
+
+
+@dataclass(frozen=True)
+class LayerReport:
+    """One node of the float graph after quantization."""
+
+    name: str
+    op: str
+    output: str
+    scale: float
+    zero_point: int
+    sqnr_db: float | None
+    """Of the output against float, all quantization errors up to here included; None where not measured, inf where there is no error."""
+    saturated: float | None
+    """Share of the output's values beyond the representable range. None where not measured."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class QuantizedModel:
+    graph: Graph
+    """The int8 form."""
+    calibrated: bool
+    """False: ranges were measured on synthetic inputs, accuracy is unknown."""
+    layers: tuple[LayerReport, ...]
+    input_ranges: dict[str, tuple[float, float]]
+    """Real values that each input can represent."""
+    output_ranges: dict[str, tuple[float, float]]
+    sqnr_db: dict[str, float]
+    """Of each output against float, where measured."""
+
+
+def quantize(
+    graph: Graph, calibration: Dataset | None = None, options: QuantizeOptions | None = None, progress: Progress | None = None
+) -> QuantizedModel:
+    """Quantize an optimized float graph to int8.
+
+    Without `calibration`, ranges that no annotation gives are measured on synthetic inputs, and the result says so. A graph whose
+    annotations determine every range (an imported QDQ model) needs no data. `progress(done, total)` counts inferences of calibration.
+
+    Raises QuantizationError for what has no int8 form or for unusable annotations, CalibrationError where data gives no finite ranges.
+    """
+    options = options or QuantizeOptions()
+    if options.observer not in OBSERVERS:
+        raise QuantizationError(f"the observer {options.observer!r} is not known. Choose one of {', '.join(OBSERVERS)}.")
+    if options.io not in IO:
+        raise QuantizationError(f"the input and output type {options.io!r} is not known. Choose one of {', '.join(IO)}.")
+    unknown = undetermined(graph)
+    data = calibration if calibration is not None else synthetic_data(graph, options.synthetic_samples, options.seed)
+    histograms = observe(graph, data, unknown, progress) if unknown else {}
+    ranges = {name: _range(graph, name, histogram, options) for name, histogram in histograms.items()}
+    quantization = choose_scales(graph, ranges)
+    lowering = lower(graph, quantization)
+    fidelity = (
+        measure(graph, quantization, lowering, data.first(options.fidelity_samples)) if options.fidelity_samples else Fidelity({}, {})
+    )
+    return QuantizedModel(
+        graph=with_edges(lowering.target, options.io),
+        calibrated=calibration is not None or not unknown,
+        layers=tuple(_layers(graph, quantization, lowering.notes, fidelity)),
+        input_ranges={name: _limits(quantization[name]) for name in graph.inputs},
+        output_ranges={name: _limits(lowering.target.tensors[name].quantization) for name in lowering.target.outputs},
+        sqnr_db={name: fidelity.sqnr_db[name] for name in graph.outputs if name in fidelity.sqnr_db},
+    )
+
+
+def _range(graph: Graph, name: str, histogram: Histogram, options: QuantizeOptions) -> Range:
+    """Inputs and outputs keep their extremes: clipping an output makes equals of different scores."""
+    if name in graph.inputs or name in graph.outputs:
+        return min_max(histogram)
+    if options.observer == "percentile":
+        return percentile(histogram, options.percentile)
+    return OBSERVERS[options.observer](histogram)
+
+
+def _limits(quantization: Quantization | None) -> tuple[float, float]:
+    assert quantization is not None
+    limits = representable(quantization)
+    return limits.low, limits.high
+
+
+def _layers(graph: Graph, quantization: dict[str, Quantization], notes: dict[str, list[str]], fidelity: Fidelity) -> list[LayerReport]:
+    return [
+        LayerReport(
+            node.name,
+            node.op,
+            node.output,
+            float(quantization[node.output].scale),
+            int(quantization[node.output].zero_point),
+            fidelity.sqnr_db.get(node.output),
+            fidelity.saturated.get(node.output),
+            tuple(notes.get(node.output, ())),
+        )
+        for node in graph.nodes
+    ]

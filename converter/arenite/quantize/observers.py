@@ -1,0 +1,165 @@
+"""Ranges of activations over calibration data: minimum and maximum, percentiles, least squared error.
+
+Values are never kept: a first pass over the samples finds each tensor's extremes, a second one counts values in a histogram between
+them. Memory is a few kilobytes a tensor, whatever the number of samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arenite.errors import CalibrationError
+from arenite.graph import Graph, Quantization
+from arenite.graph.onnx_export import Evaluator
+from arenite.quantize.calibration_data import Dataset
+
+BINS = 4096
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Range:
+    """Closed interval of real values, low ≤ high."""
+
+    low: float
+    high: float
+
+    @property
+    def with_zero(self) -> Range:
+        """Zero must be representable: padding, ReLU and sparse data are exactly zero."""
+        return Range(min(self.low, 0.0), max(self.high, 0.0))
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+    def union(self, other: Range) -> Range:
+        return Range(min(self.low, other.low), max(self.high, other.high))
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often values of a tensor fell into equal bins between its extremes."""
+
+    extremes: Range
+    counts: NDArray[np.int64]
+
+    @property
+    def total(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def centers(self) -> NDArray[np.float64]:
+        """The middle of each bin."""
+        bins = len(self.counts)
+        return self.extremes.low + (np.arange(bins, dtype=np.float64) + 0.5) * (self.extremes.width / bins)
+
+
+def observe(graph: Graph, data: Dataset, tensors: Iterable[str], progress: Progress | None = None) -> dict[str, Histogram]:
+    """Run the float graph over all samples and count the values of `tensors` (activations of the graph, its inputs included).
+
+    `progress(done, total)` is called after each inference, of which there are two a sample. Raises CalibrationError where a value is
+    not finite: ranges would mean nothing.
+    """
+    names = list(dict.fromkeys(tensors))
+    run = Evaluator(graph, names)
+    total, done = 2 * len(data), 0
+    low = dict.fromkeys(names, np.inf)
+    high = dict.fromkeys(names, -np.inf)
+    for index, feeds in enumerate(data.samples()):
+        for name, values in run(feeds).items():
+            smallest, largest = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
+            if not (np.isfinite(smallest) and np.isfinite(largest)) and values.size:
+                raise CalibrationError(
+                    f"{data.source}: sample {index} makes the tensor `{name}` NaN or infinite in the float model, so that it has no "
+                    "range. Check this sample, and the model with onnxruntime."
+                )
+            low[name], high[name] = min(low[name], smallest), max(high[name], largest)
+        done += 1
+        if progress:
+            progress(done, total)
+    extremes = {name: Range(low[name], high[name]) if low[name] <= high[name] else Range(0.0, 0.0) for name in names}
+    counts = {name: np.zeros(BINS, np.int64) for name in names}
+    for feeds in data.samples():
+        for name, values in run(feeds).items():
+            counts[name] += _count(np.asarray(values, np.float64).ravel(), extremes[name])
+        done += 1
+        if progress:
+            progress(done, total)
+    return {name: Histogram(extremes[name], counts[name]) for name in names}
+
+
+def _count(values: NDArray[np.float64], extremes: Range) -> NDArray[np.int64]:
+    if extremes.width <= 0 or not np.isfinite(BINS / extremes.width):
+        bins = np.full(values.shape, BINS // 2)
+    else:
+        bins = np.clip(((values - extremes.low) * (BINS / extremes.width)).astype(np.int64), 0, BINS - 1)
+    return np.bincount(bins, minlength=BINS)
+
+
+def min_max(histogram: Histogram) -> Range:
+    return histogram.extremes.with_zero
+
+
+def percentile(histogram: Histogram, percent: float = 99.99) -> Range:
+    """Cuts off (100 − percent) % of the values on either side, to the resolution of a bin."""
+    cut = histogram.total * (1 - percent / 100)
+    cumulative = np.cumsum(histogram.counts)
+    first = int(np.searchsorted(cumulative, cut, side="right"))
+    last = int(np.searchsorted(cumulative, histogram.total - cut, side="left"))
+    step = histogram.extremes.width / len(histogram.counts)
+    low, high = histogram.extremes.low + first * step, histogram.extremes.low + (min(last, len(histogram.counts) - 1) + 1) * step
+    return Range(min(low, high), max(low, high)).with_zero
+
+
+def least_squares(histogram: Histogram) -> Range:
+    """The clipping that minimises the mean squared error of rounding and clipping, by search from the extremes inwards."""
+    best = histogram.extremes.with_zero
+    centers = histogram.centers
+    used = histogram.counts > 0
+    centers, counts = centers[used], histogram.counts[used].astype(np.float64)
+    full, fractions = best, np.linspace(1.0, 0.2, 81)
+    least = squared_error(centers, counts, best)
+    for _ in range(2):  # one side, then the other, then both again from there
+        for candidates in (
+            [Range(full.low * f, best.high) for f in fractions],
+            [Range(best.low, full.high * f) for f in fractions],
+        ):
+            for candidate in candidates:
+                error = squared_error(centers, counts, candidate)
+                if error < least:
+                    best, least = candidate, error
+    return best
+
+
+def squared_error(centers: NDArray[np.float64], counts: NDArray[np.float64], chosen: Range) -> float:
+    """Sum of squared errors of quantizing values at `centers` over `chosen` in 255 steps."""
+    scale = chosen.width / 255
+    if scale <= 0:
+        return float(np.dot(counts, centers**2))
+    zero = np.rint(-chosen.low / scale)
+    steps = np.clip(np.rint(centers / scale) + zero, 0, 255) - zero
+    return float(np.dot(counts, (steps * scale - centers) ** 2))
+
+
+def signal_to_noise(histogram: Histogram, quantization: Quantization) -> tuple[float, float]:
+    """What quantizing alone does to a tensor: (SQNR in dB, share of values that saturate), from its histogram.
+
+    The SQNR is infinite where there is no error to speak of.
+    """
+    scale, zero = float(quantization.scale), int(quantization.zero_point)
+    centers, counts = histogram.centers, histogram.counts.astype(np.float64)
+    steps = np.rint(centers / scale) + zero
+    clipped = np.clip(steps, -128, 127)
+    signal = float(np.dot(counts, centers**2))
+    noise = float(np.dot(counts, ((clipped - zero) * scale - centers) ** 2))
+    saturated = float(counts[steps != clipped].sum() / max(counts.sum(), 1.0))
+    return (float("inf") if noise <= 0 or signal <= 0 else 10 * float(np.log10(signal / noise))), saturated
+
+
+OBSERVERS: dict[str, Callable[[Histogram], Range]] = {"minmax": min_max, "percentile": percentile, "mse": least_squares}
+"""The values of `--observer`."""

@@ -1,0 +1,233 @@
+"""Scale and zero point of every activation.
+
+Annotated tensors keep theirs exactly. Operators that only move elements share one quantization between input and output wherever that
+loses nothing: such tensors are joined into a group, and a group is quantized as one. Where two annotations differ, or joining
+would cost a neighbour its precision, the tensors stay apart and lowering puts a requantizing table between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from arenite.errors import QuantizationError
+from arenite.graph import Expression, Graph, Node, Quantization
+from arenite.quantize.observers import Range
+
+SOFTMAX = Quantization.per_tensor(1 / 256, -128)
+"""Of a Softmax output without annotation: covers [0, 1 − 1/256]."""
+
+BOUNDED = {"Sigmoid": Range(0.0, 1.0), "HardSigmoid": Range(0.0, 1.0), "Tanh": Range(-1.0, 1.0), "Softsign": Range(-1.0, 1.0)}
+"""Functions whose values have natural bounds: unseen inputs may reach them."""
+
+SMALLEST_SCALE = float(np.finfo(np.float32).tiny)
+MOVEMENT = ("Reshape", "Transpose", "Slice", "Pad", "MaxPool")
+MEANS = ("AveragePool", "ReduceMean")
+
+TOLERATED_GROWTH = 2.0
+"""A Concat input that others read too may lose up to one bit; beyond that it gets a table of its own."""
+MEAN_SHARES_ABOVE = 0.8
+"""A mean that covers this share of its input's range takes the input's scale: its arithmetic is then exact and cheaper."""
+BOUND_TAKEN_ABOVE = 0.5
+"""Share of its natural range that a bounded function must cover to be given all of it."""
+LARGEST_FILL = 8.0
+"""A Pad value further out than this many times the data's range is a stand-in for infinity, and saturates."""
+
+
+def asymmetric(chosen: Range) -> Quantization:
+    """int8 quantization of a range, zero included: float32 scale > 0, real 0 exactly on a step.
+
+    A range of nothing but zero gets the scale 1/128, as good as any.
+    """
+    chosen = chosen.with_zero
+    if chosen.width <= 0:
+        return Quantization.per_tensor(1 / 128, 0)
+    scale = np.float32(max(chosen.width / 255, SMALLEST_SCALE))
+    zero_point = int(np.clip(np.rint(-128 - chosen.low / float(scale)), -128, 127))
+    return Quantization.per_tensor(scale, zero_point)
+
+
+def representable(quantization: Quantization) -> Range:
+    """The real values from −128 to 127."""
+    scale, zero_point = float(quantization.scale), int(quantization.zero_point)
+    return Range(scale * (-128 - zero_point), scale * (127 - zero_point))
+
+
+def predefined(graph: Graph) -> dict[str, Quantization]:
+    """Activations whose quantization is not for calibration to choose: annotated ones, and Softmax outputs.
+
+    Raises QuantizationError for an annotation per channel, or with a scale that is not a positive number.
+    """
+    fixed = {node.output: SOFTMAX for node in graph.nodes if node.op == "Softmax"}
+    for name, tensor in graph.tensors.items():
+        if tensor.is_constant or tensor.quantization is None:
+            continue
+        if not tensor.quantization.is_per_tensor:
+            raise QuantizationError(
+                f"{graph.name}: the activation `{name}` is quantized per channel (axis {tensor.quantization.axis}); activations have "
+                "one scale a tensor. Quantize it per tensor, or remove its QuantizeLinear/DequantizeLinear pair."
+            )
+        scale = float(tensor.quantization.scale)
+        if not (np.isfinite(scale) and scale > 0):
+            raise QuantizationError(f"{graph.name}: the activation `{name}` has the scale {scale}. A scale is a positive number.")
+        fixed[name] = tensor.quantization
+    return fixed
+
+
+def activations(graph: Graph) -> list[str]:
+    """Every tensor that is computed or fed, in order of execution."""
+    return list(dict.fromkeys([*graph.inputs, *(name for node in graph.nodes for name in node.outputs)]))
+
+
+def undetermined(graph: Graph) -> list[str]:
+    """Activations whose range must be observed: no predefined quantization reaches them, and no other range says enough (what moves
+    elements has the range of what it moves)."""
+    groups = _Groups(graph, {})
+    groups.join_movement()
+    moved = {node.output for node in graph.nodes if node.op in (*MOVEMENT, "Concat") and any(name in groups.parent for name in node.inputs)}
+    return [name for name in activations(graph) if name not in moved and groups.root(name) not in groups.fixed]
+
+
+def choose_scales(graph: Graph, ranges: Mapping[str, Range]) -> dict[str, Quantization]:
+    """The quantization of every activation.
+
+    `ranges` has what an observer chose for each of undetermined(graph); ranges of further tensors do no harm.
+    """
+    groups = _Groups(graph, ranges)
+    groups.join_movement()
+    groups.join_concat()
+    groups.join_means()
+    return {name: groups.quantization(name) for name in activations(graph)}
+
+
+class _Groups:
+    """Sets of tensors that share a quantization, joined step by step (union-find)."""
+
+    def __init__(self, graph: Graph, ranges: Mapping[str, Range]) -> None:
+        self.graph = graph
+        self.consumers = graph.consumers()
+        self.parent = {name: name for name in activations(graph)}
+        self.fixed = predefined(graph)
+        """By root."""
+        self.range = {name: self._own_range(name, ranges) for name in self.parent}
+        """By root: the union over the members."""
+        for node in graph.nodes:
+            if node.op == "Elementwise":
+                self._widen(node)
+
+    def _own_range(self, name: str, ranges: Mapping[str, Range]) -> Range:
+        if name in self.fixed and name not in ranges:
+            return representable(self.fixed[name])
+        return ranges.get(name, Range(0.0, 0.0)).with_zero
+
+    def _widen(self, node: Node) -> None:
+        """Give the output of a bounded function what calibration data need not have shown."""
+        expression: Expression = node.attributes["expression"]
+        bounds = BOUNDED.get(expression.steps[-1].op)
+        if bounds is not None and self.range[node.output].width >= BOUND_TAKEN_ABOVE * bounds.width:
+            self.range[node.output] = self.range[node.output].union(bounds)
+
+    def _admit_fill(self, node: Node) -> None:
+        """Make a Pad's value representable, unless it stands for infinity."""
+        value, root = float(node.attributes["value"]), self.root(node.input)
+        data = self.range[root]
+        if abs(value) <= LARGEST_FILL * max(abs(data.low), abs(data.high)):
+            self.range[root] = data.union(Range(value, value))
+
+    def root(self, name: str) -> str:
+        while self.parent[name] != name:
+            self.parent[name] = self.parent[self.parent[name]]
+            name = self.parent[name]
+        return name
+
+    def quantization(self, name: str) -> Quantization:
+        root = self.root(name)
+        return self.fixed[root] if root in self.fixed else asymmetric(self.range[root])
+
+    def _join(self, a: str, b: str) -> None:
+        """The set of both. A fixed quantization of either holds for the whole."""
+        a, b = self.root(a), self.root(b)
+        if a == b:
+            return
+        self.parent[b] = a
+        self.range[a] = self.range[a].union(self.range[b])
+        fixed = self.fixed.get(a) or self.fixed.pop(b, None)
+        if fixed is not None:
+            self.fixed[a] = fixed
+
+    def _compatible(self, a: str, b: str) -> bool:
+        """Whether the fixed quantizations of both, if any, are the same."""
+        first, second = self.fixed.get(self.root(a)), self.fixed.get(self.root(b))
+        return first is None or second is None or first.same_as(second)
+
+    def _read_only_by(self, name: str, node: Node) -> bool:
+        return name not in self.graph.outputs and all(reader is node for reader in self.consumers[name])
+
+    def _may_take(self, name: str, quantization: Quantization, node: Node) -> bool:
+        """Whether the group of `name`, an input of `node` without a fixed quantization, may take one that was made for the output."""
+        if self._read_only_by(name, node):
+            return True
+        mine, theirs = self.range[self.root(name)], representable(quantization)
+        slack = float(quantization.scale)
+        return theirs.low - slack <= mine.low and mine.high <= theirs.high + slack and theirs.width <= TOLERATED_GROWTH * mine.width
+
+    def join_movement(self) -> None:
+        """Reshape, Transpose, Slice, Pad, MaxPool: forwards, then backwards from annotated outputs."""
+        moves = [node for node in self.graph.nodes if node.op in MOVEMENT and node.input in self.parent]
+        for node in moves:
+            x, y = node.input, node.output
+            forced = self.fixed.get(self.root(y))
+            if (forced is None or self.root(x) in self.fixed) and self._compatible(x, y):
+                self._join(x, y)
+                if node.op == "Pad":
+                    self._admit_fill(node)
+        for node in reversed(moves):
+            x, y = node.input, node.output
+            forced = self.fixed.get(self.root(y))
+            if self.root(x) != self.root(y) and self.root(x) not in self.fixed and forced is not None and self._may_take(x, forced, node):
+                self._join(y, x)
+
+    def join_concat(self) -> None:
+        for node in self.graph.nodes:
+            if node.op == "Concat":
+                self._join_concat(node)
+
+    def _join_concat(self, node: Node) -> None:
+        inputs = [name for name in dict.fromkeys(node.inputs) if name is not None and name in self.parent]
+        output = self.root(node.output)
+        if output not in self.fixed:
+            fixed = [self.fixed.get(self.root(name)) for name in inputs]
+            first = fixed[0] if fixed else None
+            if first is not None and len(inputs) == len(node.inputs) and all(first.same_as(other) for other in fixed):
+                for name in inputs:
+                    self._join(name, node.output)
+                return
+            self.range[output] = self._concatenated_range(node)
+        for name in inputs:
+            if self.root(name) in self.fixed:
+                if self.root(node.output) in self.fixed and self._compatible(name, node.output):
+                    self._join(name, node.output)
+            elif self._may_take(name, self.quantization(node.output), node):
+                self._join(node.output, name)
+
+    def _concatenated_range(self, node: Node) -> Range:
+        """Of all inputs, constants included: each as far as it is quantized now."""
+        result = self.range[self.root(node.output)]
+        for name in node.inputs:
+            tensor = self.graph.tensor(name)
+            if tensor.data is not None:
+                values = np.asarray(tensor.data, np.float64)
+                if values.size:
+                    result = result.union(Range(float(values.min()), float(values.max())))
+            elif name in self.parent:
+                result = result.union(self.range[self.root(str(name))])
+        return result
+
+    def join_means(self) -> None:
+        for node in self.graph.nodes:
+            if node.op in MEANS and node.input in self.parent and self.root(node.output) not in self.fixed:
+                x, y = self.root(node.input), self.root(node.output)
+                whole = representable(self.fixed[x]) if x in self.fixed else self.range[x]
+                if self.range[y].width >= MEAN_SHARES_ABOVE * whole.width:
+                    self._join(x, y)
