@@ -1,0 +1,184 @@
+"""The two emulated engines: firmware/apps/run_model with a model in either form, on an emulated board."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from arenite.errors import ArtifactError, ToolError
+from arenite.targets.artifact import ArtifactModel
+from arenite.targets.board import Board, board_named
+from arenite.targets.build_cache import cached, content_key
+from arenite.targets.catalogue import target_named
+from arenite.targets.compiler import last_lines
+from arenite.targets.emulator import TIMEOUT, Outcome, run_image
+from arenite.targets.image import Image, Symbol
+from arenite.targets.sources import native_root, runtime_includes, runtime_root, runtime_sources
+from arenite.targets.toolchain import OPTIMIZE, build_image
+
+_SAMPLES, _OUTPUTS = "samples.bin", "outputs.bin"
+
+
+class Form(Enum):
+    INTERPRETED = "interpreted"
+    COMPILED = "compiled"
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """What running on an emulated board measured. Instructions are those executed, exact unless `resolution` is above 1."""
+
+    instructions: int
+    """Of one inference: the largest of the samples (most models take the same for each)."""
+    instructions_of_samples: tuple[int, ...]
+    """Of each inference; with a resolution above 1, their mean, once."""
+    open_instructions: int
+    """Interpreted: arn_model_open and arn_session_init. Compiled: NAME_reset."""
+    resolution: int
+    """Step of the counts: 1 exact; else instructions in a tick of the timer that counted."""
+    stack_bytes: int
+    """High-water mark of an invocation."""
+    open_stack_bytes: int
+    """High-water mark of opening."""
+    model_bytes: int
+    """Flash of the model: the .arn, or the constants of the compiled form."""
+    code_bytes: int
+    """Flash of all else, startup and test app included."""
+    arena_bytes: int
+    session_bytes: int
+    """RAM besides arena and stack: all of .data and .bss."""
+    toolchain: str
+    emulator: str
+
+
+class EmulatedEngine:
+    """A model on an emulated board. `info` is that of the last run."""
+
+    def __init__(self, folder: Path, form: Form, target: str, *, optimize: str = OPTIMIZE, timeout: float = TIMEOUT) -> None:
+        self.name = "emulated" if form is Form.INTERPRETED else "emulated-compiled"
+        self.info: RunInfo | None = None
+        self._model = ArtifactModel.read(folder)
+        self._form = form
+        self._board = board_named(target_named(target).board)
+        self._timeout = timeout
+        self.image = build_run_model(self._model, form, self._board, optimize=optimize)
+
+    def run(self, samples: Sequence[Sequence[NDArray[Any]]]) -> list[list[NDArray[Any]]]:
+        """See Engine.run. Sets `info`."""
+        if not samples:
+            return []
+        with tempfile.TemporaryDirectory(prefix="arenite-run-") as scratch:
+            folder = Path(scratch)
+            (folder / _SAMPLES).write_bytes(b"".join(b"".join(self._model.input_bytes(sample)) for sample in samples))
+            outcome = run_image(self.image, self._board, (_SAMPLES, _OUTPUTS), folder, timeout=self._timeout)
+            figures = _figures(outcome, self.image)
+            data = (folder / _OUTPUTS).read_bytes()
+        self.info = _run_info(self._model, self._form, self.image, self._board, outcome, figures)
+        return self._outputs(data, len(samples))
+
+    def _outputs(self, data: bytes, samples: int) -> list[list[NDArray[Any]]]:
+        each = sum(port.nbytes for port in self._model.outputs)
+        if len(data) != samples * each:
+            raise ToolError(f"{self.image.path.name} wrote {len(data)} bytes of outputs, not {samples} · {each}")
+        results = []
+        for start in range(0, len(data), each):
+            arrays = []
+            for port in self._model.outputs:
+                arrays.append(port.array(data[start : start + port.nbytes]))
+                start += port.nbytes
+            results.append(arrays)
+        return results
+
+
+def build_run_model(model: ArtifactModel, form: Form, board: Board, *, optimize: str = OPTIMIZE) -> Image:
+    """Build firmware/apps/run_model with a model in one of its forms. Raises ToolError, and ArtifactError where files are missing."""
+    if model.extra_regions:
+        raise ArtifactError(f"{model.arn_path} uses {model.extra_regions} memories besides the arena: run_model gives it the arena alone")
+    app = native_root() / "firmware" / "apps" / "run_model"
+    runtime = runtime_root(model.folder)
+    sources = [app / "main.c", app / f"{form.value}.c"]
+    sources += [path for path in runtime_sources(runtime) if form is Form.INTERPRETED or path.parent.name != "src"]
+    sources.append(model.interpreted_source if form is Form.INTERPRETED else model.compiled_source)
+    includes = (app, app_model_header(model, form).parent, model.folder, *runtime_includes(runtime))
+    return build_image(f"{model.name}_{form.value}", board, sources, includes, optimize=optimize)
+
+
+def app_model_header(model: ArtifactModel, form: Form) -> Path:
+    """app_model.h, which tells run_model the names of a model (firmware/apps/run_model/interpreted.c and compiled.c say which)."""
+    name, upper = model.name, model.name.upper()
+    if form is Form.INTERPRETED:
+        lines = [
+            f'#include "{name}_model.h"',
+            f"#define APP_MODEL {name}_model",
+            f"#define APP_MODEL_BYTES {upper}_MODEL_BYTES",
+            f"#define APP_ARENA_BYTES {upper}_MODEL_ARENA_BYTES",
+            f"#define APP_RESOLVER {name}_resolver",
+        ]
+    else:
+        inputs = ", ".join(f"{upper}_INPUT_{i}_BYTES" for i in range(len(model.inputs)))
+        outputs = ", ".join(f"{upper}_OUTPUT_{i}_BYTES" for i in range(len(model.outputs)))
+        lines = [
+            f'#include "{name}.h"',
+            f"#define APP_ARENA_BYTES {upper}_ARENA_BYTES",
+            f"#define APP_INPUT_BYTES {{{inputs}}}",
+            f"#define APP_OUTPUT_BYTES {{{outputs}}}",
+            *(f"#define APP_{function.upper()} {name}_{function}" for function in ("reset", "invoke", "input", "output")),
+        ]
+    text = "\n".join(lines) + "\n"
+    return cached("sources", content_key([text], []), lambda folder: _write(folder / "app_model.h", text)) / "app_model.h"
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _figures(outcome: Outcome, image: Image) -> dict[str, int]:
+    """The `name value` lines of run_model. Raises ToolError where it failed."""
+    figures = {}
+    for line in outcome.console.splitlines():
+        name, _, value = line.partition(" ")
+        if value.isdecimal():
+            figures[name] = int(value)
+    if outcome.status != 0 or "status" not in figures:
+        raise ToolError(f"{image.path.name} ended with status {outcome.status} on {outcome.emulator}:\n{last_lines(outcome.console)}")
+    return figures
+
+
+def _run_info(model: ArtifactModel, form: Form, image: Image, board: Board, outcome: Outcome, figures: dict[str, int]) -> RunInfo:
+    if outcome.instructions is not None:
+        opening, *inferences = outcome.instructions
+        resolution = 1
+    else:
+        resolution = board.instructions_per_tick
+        opening = figures["open_ticks"] * resolution
+        inferences = [figures["invoke_ticks"] * resolution // figures["samples"]]
+    model_bytes = image.model_bytes(lambda symbol: _is_model(symbol, model, form))
+    return RunInfo(
+        instructions=max(inferences),
+        instructions_of_samples=tuple(inferences),
+        open_instructions=opening,
+        resolution=resolution,
+        stack_bytes=figures["invoke_stack_bytes"],
+        open_stack_bytes=figures["open_stack_bytes"],
+        model_bytes=model_bytes,
+        code_bytes=image.flash_bytes - model_bytes,
+        arena_bytes=image.arena_bytes,
+        session_bytes=image.session_bytes,
+        toolchain=image.toolchain,
+        emulator=outcome.emulator,
+    )
+
+
+def _is_model(symbol: Symbol, model: ArtifactModel, form: Form) -> bool:
+    """Interpreted: the array that is the .arn. Compiled: the constant arrays of NAME.c, but not the parameter structures of kernels."""
+    if symbol.kind != "OBJECT":
+        return False
+    if form is Form.INTERPRETED:
+        return symbol.name == f"{model.name}_model"
+    return symbol.file == model.compiled_source.name

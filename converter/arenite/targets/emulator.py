@@ -1,0 +1,52 @@
+"""Runs an image on an emulated board: QEMU, or unicorn where that is absent."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from arenite.errors import ToolError
+from arenite.targets.board import Board
+from arenite.targets.image import Image
+
+QEMU = "qemu-system-arm"
+TIMEOUT = 1800.0
+"""Seconds for a run; an inference of the largest MLPerf Tiny network takes about one."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run left behind."""
+
+    status: int
+    """Exit status of the app."""
+    console: str
+    instructions: tuple[int, ...] | None
+    """Of every measured call, in order; None where the emulator could not count them."""
+    emulator: str
+    """Name and version, and what counted."""
+
+
+def run_image(image: Image, board: Board, arguments: Sequence[str], folder: Path, *, timeout: float = TIMEOUT) -> Outcome:
+    """Run an image to its exit. `arguments` are those after the program's name; files that the app names are relative to `folder`.
+
+    $ARENITE_EMULATOR ("qemu" or "unicorn") chooses, else QEMU where it is installed. Raises ToolError where there is no emulator,
+    it crashes or the image does not end within `timeout` seconds.
+    """
+    wanted = os.environ.get("ARENITE_EMULATOR", "")
+    if wanted not in ("", "qemu", "unicorn"):
+        raise ToolError(f"ARENITE_EMULATOR is {wanted!r}: qemu or unicorn")
+    if wanted != "unicorn" and shutil.which(QEMU):
+        from arenite.targets.qemu import run_qemu
+
+        return run_qemu(image, board, arguments, folder, timeout=timeout)
+    if wanted != "qemu" and find_spec("unicorn"):
+        from arenite.targets.unicorn_emulator import run_unicorn
+
+        return run_unicorn(image, board, arguments, folder, timeout=timeout)
+    missing = f"{QEMU} is not found" if wanted == "qemu" else "the unicorn package is not installed" if wanted else "none is found"
+    raise ToolError(f"no emulator: {missing}. `apt install qemu-system-arm`, or `pip install arenite[unicorn]`")

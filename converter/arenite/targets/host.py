@@ -1,0 +1,159 @@
+"""The two host engines: the C interpreter and the compiled form, as shared libraries of this machine, called through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arenite.errors import ArtifactError, ToolError
+from arenite.targets.artifact import ArtifactModel
+from arenite.targets.compiler import Compiler, run_tool
+from arenite.targets.resolver import write_full_resolver
+from arenite.targets.sources import native_root, runtime_includes, runtime_root, runtime_sources
+
+FLAGS = ("-std=c99", "-O2", "-fPIC", "-ffp-contract=off")
+"""Contraction would fuse a float multiply and add: another result than the one that docs/numerics.md defines."""
+_SHARED = ("-dynamiclib",) if platform.system() == "Darwin" else ("-shared",)
+_SUFFIX = {"Darwin": "dylib", "Windows": "dll"}.get(platform.system(), "so")
+
+
+def zig_command() -> tuple[str, ...] | None:
+    """`zig`, as far as the ziglang package is installed."""
+    return (sys.executable, "-m", "ziglang") if find_spec("ziglang") else None
+
+
+@cache
+def host_compiler() -> Compiler:
+    """$CC, else the first of cc, gcc, clang, else zig. Raises ToolError where there is none."""
+    wanted = os.environ.get("CC")
+    for name in (wanted,) if wanted else ("cc", "gcc", "clang"):
+        if path := shutil.which(name):
+            return Compiler(name, (path,), run_tool([path, "--version"], f"asking {name} for its version"))
+    if wanted:
+        raise ToolError(f"the C compiler that CC names, {wanted}, is not found")
+    if zig := zig_command():
+        return Compiler("zig", (*zig, "cc"), run_tool([*zig, "version"], "asking zig for its version"))
+    raise ToolError("no C compiler: none of cc, gcc and clang is found. `apt install gcc`, or `pip install arenite[zig]`")
+
+
+def shared_library(name: str, sources: Sequence[Path], includes: Sequence[Path], flags: Sequence[str] = ()) -> Path:
+    """A shared library of this machine. `name` is its stem."""
+    compiler = host_compiler()
+    return _link(name, compiler.compile(sources, includes, (*FLAGS, *flags)))
+
+
+def _link(name: str, objects: Sequence[Path]) -> Path:
+    return host_compiler().link(f"lib{name}.{_SUFFIX}", objects, _SHARED)
+
+
+@cache
+def interpreter_library() -> Path:
+    """The C interpreter with every kernel of the installed runtime: loads any .arn."""
+    runtime = native_root() / "runtime_c"
+    includes = runtime_includes(runtime)
+    shim = (native_root() / "firmware" / "host" / "interpreter.c", write_full_resolver(runtime))
+    compiler = host_compiler()
+    objects = compiler.compile(runtime_sources(runtime), includes, FLAGS)
+    return _link("arenite", (*objects, *compiler.compile(shim, (*includes, native_root() / "firmware" / "host"), FLAGS)))
+
+
+def compiled_library(model: ArtifactModel) -> Path:
+    """The compiled form of one artifact, with the runtime that lies beside it."""
+    source = model.compiled_source
+    runtime = runtime_root(model.folder)
+    includes = runtime_includes(runtime)
+    compiler = host_compiler()
+    kernels = [path for path in runtime_sources(runtime) if path.parent.name != "src"]
+    objects = compiler.compile(kernels, includes, FLAGS)
+    return _link(model.name, (*objects, *compiler.compile((source,), (*includes, model.folder), FLAGS)))
+
+
+class CEngine:
+    """The C interpreter on this machine."""
+
+    name = "c"
+    info = None
+
+    def __init__(self, folder: Path) -> None:
+        self._model = ArtifactModel.read(folder)
+        self._library = ctypes.CDLL(str(interpreter_library()))
+        self._library.arn_host_open.restype = ctypes.c_void_p
+        self._library.arn_host_port.restype = ctypes.c_void_p
+
+    def run(self, samples: Sequence[Sequence[NDArray[Any]]]) -> list[list[NDArray[Any]]]:
+        """See Engine.run."""
+        call = self._library
+        status = ctypes.c_int(0)
+        data = self._model.arn
+        handle = call.arn_host_open(data, ctypes.c_size_t(len(data)), ctypes.byref(status))
+        if not handle:
+            raise ArtifactError(f"{self._model.arn_path}: the C runtime refuses it: {self._status_name(status.value)}")
+        session = ctypes.c_void_p(handle)
+        try:
+            return [self._run_one(session, sample) for sample in samples]
+        finally:
+            call.arn_host_close(session)
+
+    def _run_one(self, session: ctypes.c_void_p, sample: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        for index, data in enumerate(self._model.input_bytes(sample)):
+            ctypes.memmove(self._port(session, 0, index, len(data)), data, len(data))
+        status = self._library.arn_host_invoke(session)
+        if status != 0:
+            raise ToolError(f"{self._model.arn_path}: arn_invoke: {self._status_name(status)}")
+        return [
+            port.array(ctypes.string_at(self._port(session, 1, index, port.nbytes), port.nbytes))
+            for index, port in enumerate(self._model.outputs)
+        ]
+
+    def _port(self, session: ctypes.c_void_p, is_output: int, index: int, expected: int) -> int:
+        found = ctypes.c_size_t(0)
+        address = self._library.arn_host_port(session, is_output, index, ctypes.byref(found))
+        if not address or found.value != expected:
+            raise ArtifactError(f"{self._model.arn_path}: the C runtime sees {found.value} bytes at a port of {expected}")
+        return int(address)
+
+    def _status_name(self, status: int) -> str:
+        self._library.arn_status_name.restype = ctypes.c_char_p
+        return str(self._library.arn_status_name(status).decode())
+
+
+class CompiledEngine:
+    """The compiled form on this machine."""
+
+    name = "compiled"
+    info = None
+
+    def __init__(self, folder: Path) -> None:
+        self._model = ArtifactModel.read(folder)
+        library = ctypes.CDLL(str(compiled_library(self._model)))
+        name = self._model.name
+        self._reset, self._invoke = getattr(library, f"{name}_reset"), getattr(library, f"{name}_invoke")
+        self._input, self._output = getattr(library, f"{name}_input"), getattr(library, f"{name}_output")
+        self._input.restype = self._output.restype = ctypes.c_void_p
+        self._library = library
+
+    def run(self, samples: Sequence[Sequence[NDArray[Any]]]) -> list[list[NDArray[Any]]]:
+        """See Engine.run."""
+        storage = np.zeros(self._model.arena_bytes + 16, np.uint8)
+        arena = ctypes.c_void_p(storage.ctypes.data + -storage.ctypes.data % 16)
+        self._reset(arena)
+        results = []
+        for sample in samples:
+            for index, data in enumerate(self._model.input_bytes(sample)):
+                ctypes.memmove(self._input(arena, index), data, len(data))
+            self._invoke(arena)
+            results.append(
+                [port.array(ctypes.string_at(self._output(arena, index), port.nbytes)) for index, port in enumerate(self._model.outputs)]
+            )
+        return results

@@ -1,0 +1,88 @@
+"""Builds firmware for a board: arm-none-eabi-gcc, or zig where that is absent."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arenite.errors import ToolError
+from arenite.targets.board import Board
+from arenite.targets.catalogue import Target, target_named
+from arenite.targets.compiler import Compiler, run_tool
+from arenite.targets.host import zig_command
+from arenite.targets.image import Image
+from arenite.targets.sources import native_root
+
+FLAGS = (
+    "-std=c99",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-ffp-contract=off",
+    "-Wall",
+    "-Wextra",
+)
+OPTIMIZE = "-Os"
+INSTALL = "`apt install gcc-arm-none-eabi qemu-system-arm`, or `pip install arenite[zig,unicorn]`"
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A compiler for one target, and what an image needs besides the board's sources."""
+
+    compiler: Compiler
+    link_flags: tuple[str, ...]
+    sources: tuple[Path, ...] = ()
+    includes: tuple[Path, ...] = ()
+
+
+def toolchain_for(target: Target) -> Toolchain:
+    """$ARENITE_TOOLCHAIN ("gcc" or "zig"), else the first that is installed. Raises ToolError where there is none."""
+    wanted = os.environ.get("ARENITE_TOOLCHAIN", "")
+    if wanted not in ("", "gcc", "zig"):
+        raise ToolError(f"ARENITE_TOOLCHAIN is {wanted!r}: gcc or zig")
+    gcc = shutil.which("arm-none-eabi-gcc")
+    if gcc and wanted != "zig":
+        version = run_tool([gcc, "--version"], "asking arm-none-eabi-gcc for its version").splitlines()[0]
+        # newlib's memcpy and memset, libgcc's 64-bit divisions; no start files: the board's startup is the whole of it.
+        return Toolchain(Compiler("gcc", (gcc, *target.gcc_flags), version), ("--specs=nano.specs", "-nostartfiles"))
+    zig = zig_command()
+    if zig and wanted != "gcc":
+        version = "zig " + run_tool([*zig, "version"], "asking zig for its version").strip()
+        # zig brings compiler-rt, but no libc: firmware/freestanding has what the runtime uses of it.
+        freestanding = native_root() / "firmware" / "freestanding"
+        return Toolchain(
+            Compiler("zig", (*zig, "cc", *target.zig_flags), version),
+            ("-nostdlib", "-lcompiler_rt"),
+            tuple(sorted(freestanding.glob("*.c"))),
+            (freestanding / "include",),
+        )
+    missing = "arm-none-eabi-gcc is not found" if wanted == "gcc" else "the ziglang package is not installed" if wanted else "none is found"
+    raise ToolError(f"no compiler for {target.name}: {missing}. {INSTALL}")
+
+
+def build_image(
+    name: str,
+    board: Board,
+    sources: Sequence[Path],
+    includes: Sequence[Path],
+    *,
+    optimize: str = OPTIMIZE,
+) -> Image:
+    """Build an app for a board: `sources` and whatever the board and the toolchain add. `name` is the stem of the ELF file.
+
+    Raises ToolError where there is no compiler or it fails.
+    """
+    toolchain = toolchain_for(target_named(board.target))
+    compiler = toolchain.compiler
+    flags = (*FLAGS, optimize)
+    all_includes = (*includes, *board.includes, *toolchain.includes)
+    objects = compiler.compile((*board.sources, *toolchain.sources), (*board.includes, *toolchain.includes), flags)
+    # Apart from the board's, which are the same for every app: these are what an app changes.
+    objects += compiler.compile(sources, all_includes, flags)
+    sections = native_root() / "firmware" / "cortex_m" / "sections.ld"
+    link_flags = (*toolchain.link_flags, "-Wl,--gc-sections", f"-T{board.linker_script}")
+    path = compiler.link(f"{name}.elf", objects, link_flags, (board.linker_script, sections))
+    return Image.read(path, compiler.version)
