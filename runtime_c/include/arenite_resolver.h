@@ -1,0 +1,82 @@
+/* What a resolver holds: kernels as the interpreter sees them. Needed by generated NAME_model.c and by whoever adds a kernel of their own;
+ * an application includes arenite.h only.
+ *
+ * Every operator and variant is an object of its own, and nothing else refers to it: with -ffunction-sections -fdata-sections and
+ * --gc-sections only those that a resolver names are linked.
+ */
+#ifndef ARENITE_RESOLVER_H
+#define ARENITE_RESOLVER_H
+
+#include "arenite.h"
+#include "arenite_operators.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ARN_MAX_OUTPUTS 4 /* results of a kernel */
+
+/* An operand as verification sees it. An absent one has 0 bytes and ARN_NONE. */
+typedef struct arn_operand {
+    const void *constant; /* its data where it is a constant, aligned for its type; null otherwise */
+    uint32_t bytes;       /* at most 2^31 - 1 */
+    arn_dtype dtype;
+} arn_operand;
+
+/* A node before it has ever run. */
+typedef struct arn_signature {
+    const void *params; /* the record, 4-byte aligned, at least as long as the kernel says */
+    arn_operand inputs[ARN_MAX_INPUTS];
+    arn_operand outputs[ARN_MAX_OUTPUTS];
+    arn_operand scratch;
+} arn_signature;
+
+/* A node that runs. Null where an operand is absent. */
+typedef struct arn_call {
+    const void *params;
+    const void *inputs[ARN_MAX_INPUTS];
+    void *outputs[ARN_MAX_OUTPUTS];
+    void *scratch;
+} arn_call;
+
+typedef struct arn_kernel {
+    uint16_t op;
+    uint16_t variant;
+    uint8_t params;  /* 32-bit words of the record; a longer one, of a later converter, is accepted */
+    uint8_t inputs;  /* operands that a node must have, at most ARN_MAX_INPUTS */
+    uint8_t outputs; /* at most ARN_MAX_OUTPUTS */
+    /* 1 if `invoke` stays within the operands and is defined for every value of their bytes, 0 otherwise. The only guard: the record and
+     * the operands come from a file that may be hostile. Numbers of the record must be bounded before they are multiplied. */
+    int (*check)(const arn_signature *signature);
+    void (*invoke)(const arn_call *call);
+} arn_kernel;
+
+extern const arn_kernel arn_kernel_conv;
+extern const arn_kernel arn_kernel_conv_wide;
+extern const arn_kernel arn_kernel_depthwise_conv;
+extern const arn_kernel arn_kernel_depthwise_conv_wide;
+extern const arn_kernel arn_kernel_fully_connected;
+extern const arn_kernel arn_kernel_fully_connected_wide;
+extern const arn_kernel arn_kernel_matmul;
+extern const arn_kernel arn_kernel_add;
+extern const arn_kernel arn_kernel_mul;
+extern const arn_kernel arn_kernel_div;
+extern const arn_kernel arn_kernel_prelu;
+extern const arn_kernel arn_kernel_softmax;
+extern const arn_kernel arn_kernel_lookup;
+extern const arn_kernel arn_kernel_max_pool;
+extern const arn_kernel arn_kernel_average_pool;
+extern const arn_kernel arn_kernel_reduce_mean;
+extern const arn_kernel arn_kernel_strided_copy;
+extern const arn_kernel arn_kernel_fill;
+extern const arn_kernel arn_kernel_quantize;
+extern const arn_kernel arn_kernel_dequantize;
+
+/* All of the above, for firmware that must run models not known when it was built. */
+extern const arn_resolver arn_every_kernel;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,209 @@
+/* Sessions: a model is bound to kernels and memory, then run. arn_session_init verifies all that arn_model_open could not know;
+ * afterwards nothing is checked any more. */
+#include "arenite_resolver.h"
+#include "tensor_place.h"
+
+static const arn_kernel *find_kernel(const arn_resolver *resolver, const uint8_t *node) {
+    const uint32_t op = flat_get_u16(node, FLAT_NODE_OP);
+    const uint32_t variant = flat_get_u16(node, FLAT_NODE_VARIANT);
+    for (int32_t i = 0; i < resolver->count; i++) {
+        const arn_kernel *kernel = resolver->kernels[i];
+        if (kernel->op == op && kernel->variant == variant) {
+            return kernel;
+        }
+    }
+    return NULL;
+}
+
+static arn_status check_regions(const arn_model *model, const arn_region *given, int32_t count) {
+    const uint8_t *regions = flat_get_vector(model->root, FLAT_MODEL_REGIONS);
+    for (uint32_t i = 0; i < flat_length(regions); i++) {
+        const arn_region_plan plan = arn_region_plan_at(regions, i);
+        if ((int32_t)i >= count) {
+            return ARN_ERROR_MEMORY;
+        }
+        if (given[i].data == NULL) {
+            if (plan.kind != FLAT_REGION_KIND_BOUND && plan.size > 0) {
+                return ARN_ERROR_MEMORY;
+            }
+            continue;
+        }
+        if (given[i].size < plan.size) {
+            return ARN_ERROR_MEMORY;
+        }
+        if ((uintptr_t)given[i].data % plan.alignment != 0) {
+            return ARN_ERROR_ALIGNMENT;
+        }
+    }
+    return ARN_OK;
+}
+
+static arn_operand operand(const arn_model *model, const arn_region *regions, int32_t index) {
+    arn_operand v = {NULL, 0, ARN_NONE};
+    if (index >= 0) {
+        const uint8_t *tensor = arn_tensor_table(model, index);
+        v.bytes = arn_tensor_bytes(tensor);
+        v.dtype = (arn_dtype)flat_get_u8(tensor, FLAT_TENSOR_DTYPE, 0);
+        if (arn_tensor_place(tensor).storage != FLAT_STORAGE_REGION) {
+            v.constant = arn_tensor_data(model, regions, tensor);
+        }
+    }
+    return v;
+}
+
+static arn_status check_node(const arn_model *model, const arn_resolver *resolver, const arn_region *regions, const uint8_t *node) {
+    const arn_kernel *kernel = find_kernel(resolver, node);
+    if (kernel == NULL) {
+        return ARN_ERROR_OPERATOR;
+    }
+    const uint8_t *inputs = flat_get_vector(node, FLAT_NODE_INPUTS);
+    const uint8_t *outputs = flat_get_vector(node, FLAT_NODE_OUTPUTS);
+    const uint8_t *params = flat_get_vector(node, FLAT_NODE_PARAMS);
+    if (flat_length(inputs) != kernel->inputs || flat_length(outputs) != kernel->outputs || flat_length(params) < kernel->params) {
+        return ARN_ERROR_CORRUPT;
+    }
+    arn_signature signature;
+    memset(&signature, 0, sizeof signature);
+    signature.params = params + 4;
+    for (uint32_t i = 0; i < kernel->inputs; i++) {
+        signature.inputs[i] = operand(model, regions, flat_i32_at(inputs, i));
+    }
+    for (uint32_t i = 0; i < kernel->outputs; i++) {
+        signature.outputs[i] = operand(model, regions, flat_i32_at(outputs, i));
+        if (signature.outputs[i].constant != NULL) {
+            return ARN_ERROR_CORRUPT;
+        }
+    }
+    signature.scratch = operand(model, regions, flat_get_i32(node, FLAT_NODE_SCRATCH, -1));
+    return signature.scratch.constant == NULL && kernel->check(&signature) ? ARN_OK : ARN_ERROR_CORRUPT;
+}
+
+/* A state's two tensors have the same size and are apart; its initial value is a constant of that size. */
+static int check_state(const arn_model *model, const uint8_t *state) {
+    const uint8_t *output = arn_tensor_table(model, flat_get_i32(state, FLAT_STATE_OUTPUT, 0));
+    const uint8_t *input = arn_tensor_table(model, flat_get_i32(state, FLAT_STATE_INPUT, 0));
+    const int32_t initial = flat_get_i32(state, FLAT_STATE_INITIAL, -1);
+    const uint32_t bytes = arn_tensor_bytes(input);
+    const arn_place from = arn_tensor_place(output), to = arn_tensor_place(input);
+    if (to.storage != FLAT_STORAGE_REGION || arn_tensor_bytes(output) != bytes) {
+        return 0;
+    }
+    if (from.storage == to.storage && from.region == to.region && from.offset < to.offset + bytes && to.offset < from.offset + bytes) {
+        return 0;
+    }
+    if (initial >= 0) {
+        const uint8_t *constant = arn_tensor_table(model, initial);
+        return arn_tensor_place(constant).storage != FLAT_STORAGE_REGION && arn_tensor_bytes(constant) == bytes;
+    }
+    return 1;
+}
+
+arn_status arn_session_init(arn_session *session, const arn_model *model, const arn_resolver *resolver, arn_region regions[],
+                            int region_count) {
+    if (session == NULL) {
+        return ARN_ERROR_ARGUMENT;
+    }
+    memset(session, 0, sizeof *session);
+    if (model == NULL || model->file == NULL || resolver == NULL || regions == NULL) {
+        return ARN_ERROR_ARGUMENT;
+    }
+    arn_status status = check_regions(model, regions, region_count);
+    if (status != ARN_OK) {
+        return status;
+    }
+    const uint8_t *nodes = model->file + model->nodes;
+    for (uint32_t i = 0; i < flat_length(nodes); i++) {
+        status = check_node(model, resolver, regions, flat_table_at(nodes, i));
+        if (status != ARN_OK) {
+            return status;
+        }
+    }
+    const uint8_t *states = flat_get_vector(model->root, FLAT_MODEL_STATES);
+    for (uint32_t i = 0; i < flat_length(states); i++) {
+        if (!check_state(model, flat_table_at(states, i))) {
+            return ARN_ERROR_CORRUPT;
+        }
+    }
+    session->model = model;
+    session->resolver = resolver;
+    session->regions = regions;
+    session->region_count = region_count;
+    status = arn_session_reset(session);
+    return status == ARN_ERROR_MEMORY ? ARN_OK : status; /* a state in memory to be bound later is reset by its owner */
+}
+
+arn_status arn_session_reset(arn_session *session) {
+    if (session == NULL || session->model == NULL) {
+        return ARN_ERROR_ARGUMENT;
+    }
+    const arn_model *model = session->model;
+    const uint8_t *states = flat_get_vector(model->root, FLAT_MODEL_STATES);
+    for (uint32_t i = 0; i < flat_length(states); i++) {
+        const uint8_t *state = flat_table_at(states, i);
+        const uint8_t *input = arn_tensor_table(model, flat_get_i32(state, FLAT_STATE_INPUT, 0));
+        const int32_t initial = flat_get_i32(state, FLAT_STATE_INITIAL, -1);
+        uint8_t *data = arn_tensor_data(model, session->regions, input);
+        if (data == NULL) {
+            return ARN_ERROR_MEMORY;
+        }
+        if (initial >= 0) {
+            memcpy(data, arn_tensor_data(model, session->regions, arn_tensor_table(model, initial)), arn_tensor_bytes(input));
+            continue;
+        }
+        int zero = 0;
+        const uint8_t *quantization = flat_get_table(input, FLAT_TENSOR_QUANTIZATION);
+        if (quantization != NULL && arn_element_bytes(flat_get_u8(input, FLAT_TENSOR_DTYPE, 0)) == 1) {
+            const uint8_t *zero_point = flat_get_vector(quantization, FLAT_QUANTIZATION_ZERO_POINT);
+            zero = flat_length(zero_point) == 1 ? flat_i32_at(zero_point, 0) : 0;
+        }
+        memset(data, zero, arn_tensor_bytes(input));
+    }
+    return ARN_OK;
+}
+
+static void keep_states(const arn_model *model, const arn_region *regions) {
+    const uint8_t *states = flat_get_vector(model->root, FLAT_MODEL_STATES);
+    for (uint32_t i = 0; i < flat_length(states); i++) {
+        const uint8_t *state = flat_table_at(states, i);
+        const uint8_t *input = arn_tensor_table(model, flat_get_i32(state, FLAT_STATE_INPUT, 0));
+        const uint8_t *output = arn_tensor_table(model, flat_get_i32(state, FLAT_STATE_OUTPUT, 0));
+        memcpy(arn_tensor_data(model, regions, input), arn_tensor_data(model, regions, output), arn_tensor_bytes(input));
+    }
+}
+
+static void *operand_data(const arn_model *model, const arn_region *regions, int32_t index) {
+    return index < 0 ? NULL : arn_tensor_data(model, regions, arn_tensor_table(model, index));
+}
+
+arn_status arn_invoke(arn_session *session) {
+    if (session == NULL || session->model == NULL) {
+        return ARN_ERROR_ARGUMENT;
+    }
+    const arn_model *model = session->model;
+    const arn_region *regions = session->regions;
+    const uint32_t planned = flat_length(flat_get_vector(model->root, FLAT_MODEL_REGIONS));
+    for (uint32_t i = 0; i < planned; i++) {
+        if (regions[i].data == NULL && arn_region_plan_at(flat_get_vector(model->root, FLAT_MODEL_REGIONS), i).size > 0) {
+            return ARN_ERROR_MEMORY; /* a bound one that has not been */
+        }
+    }
+    const uint8_t *nodes = model->file + model->nodes;
+    for (uint32_t i = 0; i < flat_length(nodes); i++) {
+        const uint8_t *node = flat_table_at(nodes, i);
+        const arn_kernel *kernel = find_kernel(session->resolver, node);
+        const uint8_t *inputs = flat_get_vector(node, FLAT_NODE_INPUTS);
+        const uint8_t *outputs = flat_get_vector(node, FLAT_NODE_OUTPUTS);
+        arn_call call;
+        call.params = flat_get_vector(node, FLAT_NODE_PARAMS) + 4;
+        for (uint32_t j = 0; j < kernel->inputs; j++) {
+            call.inputs[j] = operand_data(model, regions, flat_i32_at(inputs, j));
+        }
+        for (uint32_t j = 0; j < kernel->outputs; j++) {
+            call.outputs[j] = operand_data(model, regions, flat_i32_at(outputs, j));
+        }
+        call.scratch = operand_data(model, regions, flat_get_i32(node, FLAT_NODE_SCRATCH, -1));
+        kernel->invoke(&call);
+    }
+    keep_states(model, regions);
+    return ARN_OK;
+}

@@ -1,0 +1,17 @@
+#include "tensor_place.h"
+
+uint32_t arn_shape_bytes(const uint8_t *shape, uint32_t element) {
+    const uint32_t rank = flat_length(shape);
+    if (rank > ARN_MAX_RANK) {
+        return 0;
+    }
+    uint64_t bytes = element;
+    for (uint32_t i = 0; i < rank; i++) {
+        const int32_t dim = flat_i32_at(shape, i);
+        bytes *= (uint32_t)(dim < 0 ? 0 : dim);
+        if (bytes > INT32_MAX) {
+            return 0;
+        }
+    }
+    return (uint32_t)bytes;
+}
