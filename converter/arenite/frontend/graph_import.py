@@ -1,0 +1,379 @@
+"""From an ONNX graph with fixed input shapes to the IR: one walk over the nodes, in order.
+
+A node whose operands are all constant is evaluated; every other goes to its importer. What is not supported is collected over the
+whole graph and raised at once. Behind a refused node the walk goes on with the shapes that ONNX's shape inference knows, so that later
+nodes are checked in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.defs
+from onnx import TensorProto, helper, numpy_helper
+
+from arenite.errors import ModelFileError, Unsupported, UnsupportedModelError
+from arenite.frontend.folding import NOT_FOLDED, FoldingError, fold, keep_annotation
+from arenite.frontend.importers import IMPORTERS, MOVES_INT8
+from arenite.frontend.importers.quantization import IDENTITY_CAST
+from arenite.frontend.node_import import NodeImport, Refused
+from arenite.frontend.remedies import remedy
+from arenite.frontend.values import UNKNOWN, Constant, Unknown, Value
+from arenite.graph import DType, Graph, Node, Quantization, Tensor
+
+Shape = tuple[int, ...]
+
+FLOAT_TYPES = frozenset({TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE})
+INT8_TYPES = {TensorProto.INT8: DType.INT8, TensorProto.UINT8: DType.UINT8}
+
+
+def import_graph(model: onnx.ModelProto, file: str, name: str, shapes: Mapping[str, Shape]) -> Graph:
+    """The IR of a model whose inputs have these shapes. Raises UnsupportedModelError, and ModelFileError for contradictions."""
+    walk = _Walk(model, file, Graph(name))
+    walk.inputs(shapes)
+    walk.nodes(model.graph.node, [output.name for output in model.graph.output])
+    walk.outputs()
+    if walk.problems:
+        raise UnsupportedModelError(file, walk.problems)
+    walk.graph.prune()
+    return walk.graph
+
+
+class _Walk:
+    def __init__(self, model: onnx.ModelProto, file: str, graph: Graph) -> None:
+        self.model, self.file, self.graph = model, file, graph
+        self.opsets = {normal_domain(entry.domain): entry.version for entry in model.opset_import}
+        self.values: dict[str, Value | Unknown] = {}
+        self.problems: list[Unsupported] = []
+        self.used: frozenset[str] = frozenset()
+        self.inferred = {
+            info.name: shape for info in (*model.graph.value_info, *model.graph.output) if (shape := static_shape(info)) is not None
+        }
+        self.constants(model.graph.initializer)
+
+    # Inputs and constants
+
+    def constants(self, initializers: Iterable[onnx.TensorProto]) -> None:
+        for tensor in initializers:
+            try:
+                array = numpy_helper.to_array(tensor)
+            except Exception as error:  # protobuf, numpy and onnx raise all kinds here
+                raise ModelFileError(f"{self.file}: initializer {tensor.name} {list(tensor.dims)} cannot be read: {error}") from None
+            self.values[tensor.name] = Constant(tensor.name, array)
+
+    def inputs(self, shapes: Mapping[str, Shape]) -> None:
+        for info in self.model.graph.input:
+            if info.name not in shapes:
+                continue
+            elem_type = info.type.tensor_type.elem_type
+            if elem_type in FLOAT_TYPES:
+                tensor = Tensor(info.name, shapes[info.name], DType.FLOAT32)
+            elif elem_type in INT8_TYPES:
+                self.graph.io_dtypes[info.name] = INT8_TYPES[elem_type]
+                tensor = Tensor(info.name, shapes[info.name], DType.INT8, None, self.input_quantization(info.name, elem_type))
+            else:
+                type_name = TensorProto.DataType.Name(elem_type).lower()
+                self.problems.append(
+                    Unsupported(
+                        info.name, "graph input", f"its element type is {type_name}", "use float32, int8 or uint8, or make it a constant"
+                    )
+                )
+                self.values[info.name] = UNKNOWN
+                continue
+            self.graph.tensors[info.name] = tensor
+            self.graph.inputs.append(info.name)
+            self.values[info.name] = info.name
+
+    def input_quantization(self, name: str, elem_type: int) -> Quantization | None:
+        """What the DequantizeLinear behind an int8 input says, looking through nodes that only move elements. None where there is
+        none (the node that needs it is then refused)."""
+        known = {k: np.asarray(v.array) for k, v in self.values.items() if isinstance(v, Constant)}
+        reached = {name}
+        for node in self.model.graph.node:
+            if node.op_type == "Constant" and len(node.attribute) == 1 and node.attribute[0].name == "value":
+                known[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
+            if not node.input or node.input[0] not in reached:
+                continue
+            if node.op_type == "DequantizeLinear" and len(node.input) > 1 and node.input[1] in known and known[node.input[1]].size == 1:
+                zero_point = known.get(node.input[2]) if len(node.input) > 2 else None
+                zero = 0 if zero_point is None else int(zero_point.reshape(-1)[0])
+                return Quantization.per_tensor(known[node.input[1]].reshape(-1)[0], zero - (128 if elem_type == TensorProto.UINT8 else 0))
+            if node.op_type == "Cast":
+                return IDENTITY_CAST[INT8_TYPES[elem_type]]
+            if node.op_type in MOVES_INT8 or node.op_type == "Identity":
+                reached.update(node.output)
+        return None
+
+    # Nodes
+
+    def nodes(self, nodes: Sequence[onnx.NodeProto], outputs: Sequence[str]) -> None:
+        """Import those nodes, in order, that the outputs depend on."""
+        live = live_nodes(nodes, outputs)
+        before, self.used = self.used, frozenset(outputs) | {name for node in live for name in reads(node)}
+        for node in live:
+            self.node(node)
+        self.used = before
+
+    def node(self, node: onnx.NodeProto) -> None:
+        domain = normal_domain(node.domain)
+        operator = f"{domain}.{node.op_type}" if domain else node.op_type
+        name = node.name or next((o for o in node.output if o), operator)
+        operands = tuple(self.operand(name, operator, i) if i else None for i in node.input)
+        try:
+            results = self.results(node, name, operator, domain, operands)
+        except Refused:
+            self.unknown(node)
+            return
+        for output, value in zip(node.output, results, strict=False):
+            if output:
+                self.values[output] = value
+
+    def operand(self, node: str, operator: str, name: str) -> Value | Unknown:
+        if name not in self.values:
+            raise ModelFileError(f"{self.file}: node {node} ({operator}) reads {name}, which no node, input or initializer defines")
+        return self.values[name]
+
+    def results(
+        self, node: onnx.NodeProto, name: str, operator: str, domain: str, operands: tuple[Value | Unknown | None, ...]
+    ) -> Sequence[Value | Unknown]:
+        refusal = self.known_operator(node, domain)
+        if refusal:
+            self.problems.append(Unsupported(name, operator, *refusal))
+            raise Refused
+        known = [value for value in operands if isinstance(value, Constant | None)]
+        constant = len(known) == len(operands)
+        if node.op_type == "If" and isinstance(operands[0], Constant):
+            return self.branch(node, bool(np.asarray(operands[0].array).reshape(-1)[0]))
+        if node.op_type in ("Shape", "Size") and isinstance(operands[0], str):
+            return [self.measure(node, operands[0])]
+        if constant and node.op_type not in NOT_FOLDED and node.op_type not in ("Constant", "QuantizeLinear", "DequantizeLinear"):
+            return self.folded(node, name, operator, known)
+        if node.op_type not in IMPORTERS:
+            self.problems.append(Unsupported(name, operator, "the operator is not supported", remedy(node.op_type, domain)))
+            raise Refused
+        if any(isinstance(value, Unknown) for value in operands):
+            raise Refused
+        return self.imported(node, name, operator, operands)
+
+    def known_operator(self, node: onnx.NodeProto, domain: str) -> tuple[str, str] | None:
+        """Problem and remedy of an operator that the standard, as the file uses it, does not have."""
+        if domain:
+            return "operators of this domain are not supported", remedy(node.op_type, domain)
+        opset = self.opsets.get("", 1)
+        if not onnx.defs.has(node.op_type):
+            return "ONNX has no such operator", remedy(node.op_type, domain)
+        try:
+            onnx.defs.get_schema(node.op_type, opset)
+        except onnx.defs.SchemaError:
+            first = min(s.since_version for s in onnx.defs.get_all_schemas_with_history() if s.name == node.op_type and s.domain == "")
+            return f"opset {opset} does not have it (it came with opset {first})", f"export with opset {first} or later"
+        return None
+
+    def measure(self, node: onnx.NodeProto, x: str) -> Constant:
+        """Shape or Size of an activation: known, because every shape is."""
+        shape = self.graph.tensors[x].shape
+        if node.op_type == "Size":
+            return Constant(node.output[0], np.asarray(int(np.prod(shape)), np.int64))
+        attributes = {a.name: a.i for a in node.attribute}
+        return Constant(node.output[0], np.asarray(shape[attributes.get("start", 0) : attributes.get("end", len(shape))], np.int64))
+
+    def folded(self, node: onnx.NodeProto, name: str, operator: str, operands: Sequence[Constant | None]) -> Sequence[Value]:
+        try:
+            results = fold(node, operands, self.opsets, min(self.model.ir_version, onnx.IR_VERSION))
+        except FoldingError as error:
+            raise ModelFileError(f"{self.file}: node {name} ({operator}) has constant operands but cannot be evaluated: {error}") from None
+        named = iter(results)
+        source = operands[0] if operands else None
+        return [keep_annotation(node, source, next(named)) if output else Constant("", np.zeros(0)) for output in node.output]
+
+    def branch(self, node: onnx.NodeProto, condition: bool) -> Sequence[Value | Unknown]:
+        """The branch of an If that a constant condition takes, in place of the node."""
+        graph = next(a.g for a in node.attribute if a.name == ("then_branch" if condition else "else_branch"))
+        self.constants(graph.initializer)
+        outputs = [output.name for output in graph.output]
+        self.nodes(graph.node, outputs)
+        return [self.values[output] for output in outputs]
+
+    def imported(
+        self, node: onnx.NodeProto, name: str, operator: str, operands: tuple[Value | Unknown | None, ...]
+    ) -> Sequence[Value | Unknown]:
+        at = len(self.graph.nodes)
+        call = NodeImport(
+            self.file,
+            self.graph,
+            name,
+            operator,
+            self.opsets.get("", 1),
+            operands,
+            {a.name: attribute_value(a) for a in node.attribute},
+            tuple(node.output),
+            self.used,
+        )
+        try:
+            quantization = self.floating(call)
+            values = IMPORTERS[node.op_type].convert(call)
+            if call.problems:
+                raise Refused
+        except Refused:
+            del self.graph.nodes[at:]
+            self.problems += call.problems
+            raise
+        except (IndexError, KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"{self.file}: node {name} ({operator}) is inconsistent: {type(error).__name__}: {error}") from error
+        if quantization is not None:
+            values = [self.quantized(call, value, quantization) for value in values]
+        return [self.named(at, value, output) for value, output in zip(values, node.output, strict=False)]
+
+    def floating(self, call: NodeImport) -> Quantization | None:
+        """Of a node that moves int8 elements: make it move floats instead, and return the quantization of its result.
+
+        The values are the same, and every int8 tensor then stands between a Quantize and a Dequantize.
+        """
+        if call.operator not in MOVES_INT8:
+            return None
+        data = range(len(call.inputs)) if call.operator == "Concat" else range(1)
+        int8 = [i for i in data if isinstance(v := call.inputs[i], str) and self.graph.tensors[v].dtype is DType.INT8]
+        if not int8:
+            return None
+        tensors = [self.graph.tensors[str(call.inputs[i])] for i in int8]
+        quantization = tensors[0].quantization
+        if quantization is None or len(int8) < len(data) or not all(quantization.same_as(t.quantization) for t in tensors):
+            call.refuse(
+                f"it moves int8 elements of {', '.join(t.name for t in tensors)}, whose scales are unknown or differ",
+                "put DequantizeLinear in front of the node and QuantizeLinear behind it",
+            )
+        inputs = list(call.inputs)
+        for i, tensor in zip(int8, tensors, strict=True):
+            inputs[i] = call.emit("Dequantize", [tensor.name])
+        call.inputs = tuple(inputs)
+        return quantization
+
+    def quantized(self, call: NodeImport, value: Value, quantization: Quantization) -> Value:
+        assert isinstance(value, str)
+        return call.emit("Quantize", [value], dtype=DType.INT8, quantization=quantization)
+
+    def named(self, at: int, value: Value, output: str) -> Value:
+        """Give the tensor that a node just wrote the name of the ONNX output."""
+        if not isinstance(value, str) or not output or output in self.graph.tensors:
+            return value
+        if any(value in node.outputs for node in self.graph.nodes[at:]):
+            rename(self.graph, value, output, at)
+            return output
+        return value
+
+    def unknown(self, node: onnx.NodeProto) -> None:
+        """Stand-ins for the outputs of a refused node, of the shape that ONNX infers."""
+        for output in node.output:
+            if not output:
+                continue
+            self.values[output] = UNKNOWN
+            shape = self.inferred.get(output)
+            if shape is not None and output not in self.graph.tensors and 0 not in shape:
+                self.graph.tensors[output] = Tensor(output, shape, DType.FLOAT32)
+                self.values[output] = output
+
+    # Outputs
+
+    def outputs(self) -> None:
+        for info in self.model.graph.output:
+            value = self.values.get(info.name)
+            if value is None:
+                raise ModelFileError(f"{self.file}: nothing computes the output {info.name}")
+            if isinstance(value, Constant):
+                self.problems.append(
+                    Unsupported(info.name, "graph output", "it depends on no input", "remove the output, or check --shape and the inputs")
+                )
+                continue
+            if isinstance(value, Unknown):
+                continue
+            if value != info.name:
+                value = self.output_copy(value, info.name)
+            tensor = self.graph.tensors[value]
+            elem_type = info.type.tensor_type.elem_type
+            if tensor.dtype is DType.INT8:
+                self.graph.io_dtypes[value] = INT8_TYPES.get(elem_type, DType.INT8)
+                if tensor.quantization is None:
+                    self.problems.append(
+                        Unsupported(
+                            info.name, "graph output", "an int8 input reaches it without any scale", "add DequantizeLinear behind the input"
+                        )
+                    )
+            self.graph.outputs.append(value)
+
+    def output_copy(self, value: str, name: str) -> str:
+        """An output that is another name of a tensor: rename the tensor, or copy it where that has a name to keep."""
+        kept = {*self.graph.inputs, *(o.name for o in self.model.graph.output)}
+        if name in self.graph.tensors:
+            rename(self.graph, name, self.graph.fresh(f"{name}_internal"), 0)
+        if value not in kept and self.graph.producer(value) is not None:
+            rename(self.graph, value, name, 0)
+            for key, other in self.values.items():
+                if other == value:
+                    self.values[key] = name
+            return name
+        tensor = self.graph.tensors[value]
+        self.graph.tensors[name] = replace(tensor, name=name)
+        self.graph.nodes.append(Node("Reshape", name, (value,), (name,), {"shape": tensor.shape}))
+        return name
+
+
+def rename(graph: Graph, old: str, new: str, at: int) -> None:
+    """Rename a tensor in the nodes from index `at` on."""
+    graph.tensors[new] = replace(graph.tensors.pop(old), name=new)
+    for i in range(at, len(graph.nodes)):
+        node = graph.nodes[i]
+        if old in node.inputs or old in node.outputs:
+            graph.nodes[i] = replace(
+                node,
+                inputs=tuple(new if name == old else name for name in node.inputs),
+                outputs=tuple(new if name == old else name for name in node.outputs),
+            )
+    graph.outputs = [new if name == old else name for name in graph.outputs]
+
+
+def normal_domain(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def attribute_value(attribute: onnx.AttributeProto) -> Any:
+    """As Python or numpy: text decoded, tensors as arrays."""
+    value = helper.get_attribute_value(attribute)
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, onnx.TensorProto):
+        return numpy_helper.to_array(value)
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def static_shape(info: onnx.ValueInfoProto) -> Shape | None:
+    """The shape of a value where every dimension is a number."""
+    tensor = info.type.tensor_type
+    if not info.type.HasField("tensor_type") or not tensor.HasField("shape"):
+        return None
+    if not all(d.HasField("dim_value") for d in tensor.shape.dim):
+        return None
+    return tuple(d.dim_value for d in tensor.shape.dim)
+
+
+def reads(node: onnx.NodeProto) -> set[str]:
+    """Names that a node reads, those of its branches and bodies included."""
+    names = {name for name in node.input if name}
+    for attribute in node.attribute:
+        for graph in (attribute.g, *attribute.graphs) if attribute.HasField("g") or attribute.graphs else ():
+            inner = {name for child in graph.node for name in reads(child)} | {output.name for output in graph.output}
+            names |= inner - {name for child in graph.node for name in child.output}
+    return names
+
+
+def live_nodes(nodes: Sequence[onnx.NodeProto], outputs: Sequence[str]) -> list[onnx.NodeProto]:
+    """The nodes that `outputs` depend on, in order."""
+    wanted, live = set(outputs), []
+    for node in reversed(nodes):
+        if wanted.intersection(node.output):
+            live.append(node)
+            wanted |= reads(node)
+    return live[::-1]

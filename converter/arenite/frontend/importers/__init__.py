@@ -1,0 +1,26 @@
+"""Every ONNX operator that is imported, by name, one file a family."""
+
+from __future__ import annotations
+
+from arenite.frontend.importers.activation import ACTIVATION
+from arenite.frontend.importers.convolution import CONVOLUTION
+from arenite.frontend.importers.elementwise import ELEMENTWISE
+from arenite.frontend.importers.matrix import MATRIX
+from arenite.frontend.importers.movement import MOVEMENT, MOVES_INT8
+from arenite.frontend.importers.normalization import NORMALIZATION
+from arenite.frontend.importers.pooling import POOLING
+from arenite.frontend.importers.quantization import QUANTIZATION
+from arenite.frontend.node_import import Importer
+
+IMPORTERS: dict[str, Importer] = {
+    **CONVOLUTION,
+    **MATRIX,
+    **ELEMENTWISE,
+    **ACTIVATION,
+    **NORMALIZATION,
+    **POOLING,
+    **MOVEMENT,
+    **QUANTIZATION,
+}
+
+__all__ = ["IMPORTERS", "MOVES_INT8"]

@@ -1,0 +1,92 @@
+"""Functions of one tensor: Relu, Clip, the unary functions of graph/expression.py; PRelu and Softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from arenite.frontend.node_import import Importer, NodeImport
+from arenite.frontend.values import Value
+from arenite.graph import Expression
+from arenite.graph.expression import SELU_ALPHA, SELU_GAMMA, UNARY
+from arenite.graph.operators import UNBOUNDED
+
+_DEFAULTS: dict[str, dict[str, float | str]] = {
+    "Celu": {"alpha": 1.0},
+    "Elu": {"alpha": 1.0},
+    "Gelu": {"approximate": "none"},
+    "HardSigmoid": {"alpha": 0.2, "beta": 0.5},
+    "LeakyRelu": {"alpha": 0.01},
+    "Selu": {"alpha": SELU_ALPHA, "gamma": SELU_GAMMA},
+    "Swish": {"alpha": 1.0},
+    "ThresholdedRelu": {"alpha": 1.0},
+}
+"""Attributes of the unary functions."""
+
+
+def unary(node: NodeImport) -> Sequence[Value]:
+    attributes = {name: node.attribute(name, default) for name, default in _DEFAULTS.get(node.operator, {}).items()}
+    if attributes.get("approximate", "none") not in ("none", "tanh"):
+        node.refuse(f"approximate is {attributes['approximate']!r}", "use none or tanh")
+    return [node.elementwise(node.activation(0), Expression.single(node.operator, **attributes))]
+
+
+def relu(node: NodeImport) -> Sequence[Value]:
+    return [node.elementwise(node.activation(0), Expression.single("Clip", min=0.0, max=np.inf))]
+
+
+def clip(node: NodeImport) -> Sequence[Value]:
+    """Bounds are attributes before opset 11 (there the extremes of float32 stand for none), then optional inputs."""
+    x = node.activation(0)
+    if node.opset < 11:
+        low, high = node.attribute("min"), node.attribute("max")
+    else:
+        low, high = node.scalar(1, "min"), node.scalar(2, "max")
+    limit = float(np.finfo(np.float32).max)
+    low = -np.inf if low is None or low <= -limit else float(low)
+    high = np.inf if high is None or high >= limit else float(high)
+    if np.isnan(low) or np.isnan(high):
+        node.refuse(f"a bound is NaN: min={low}, max={high}", "give numbers, or leave the bound out")
+    if low == -np.inf and high == np.inf:
+        return [x]
+    return [node.elementwise(x, Expression.single("Clip", min=low, max=high))]
+
+
+def prelu(node: NodeImport) -> Sequence[Value]:
+    x = node.activation(0)
+    slope = node.weights(1, "the slope")
+    shape = node.graph.tensors[x].shape
+    try:
+        fits = np.broadcast_shapes(slope.array.shape, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        node.malformed(f"the slope {list(slope.array.shape)} does not broadcast to {list(shape)}")
+    full = slope.reshaped((1,) * (len(shape) - slope.array.ndim) + slope.array.shape)
+    return [node.emit("PRelu", [x, node.add_constant(full)], clip=UNBOUNDED)]
+
+
+def softmax(node: NodeImport) -> Sequence[Value]:
+    """Along one axis; before opset 13 over all dimensions from `axis` on, taken as one."""
+    x = node.activation(0)
+    shape = node.graph.tensors[x].shape
+    axis = node.axis(node.attribute("axis", 1 if node.opset < 13 else -1), len(shape))
+    if node.opset < 13:
+        if prod(shape[axis:-1]) == 1:
+            return [node.emit("Softmax", [x], clip=UNBOUNDED)]
+        rows = node.reshape(x, (prod(shape[:axis]), prod(shape[axis:])))
+        return [node.reshape(node.emit("Softmax", [rows], clip=UNBOUNDED), shape)]
+    perm = (*(a for a in range(len(shape)) if a != axis), axis)
+    back = tuple(int(a) for a in np.argsort(perm))
+    return [node.transpose(node.emit("Softmax", [node.transpose(x, perm)], clip=UNBOUNDED), back)]
+
+
+ACTIVATION = {
+    **{name: Importer(unary) for name in UNARY if name != "Clip"},
+    "Relu": Importer(relu),
+    "Clip": Importer(clip, "constant bounds, as attributes or inputs, either absent"),
+    "PRelu": Importer(prelu, "constant slope of any broadcast"),
+    "Softmax": Importer(softmax, "any axis; opset < 13: flattening from axis on"),
+}

@@ -1,0 +1,261 @@
+"""Operators that move or rename elements: Pad, Concat, Slice, Split, Reshape and its kin, Transpose, Gather and Expand of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+
+from arenite.frontend.node_import import Importer, NodeImport
+from arenite.frontend.values import Constant, Value
+
+
+def pad(node: NodeImport) -> Sequence[Value]:
+    x = node.activation(0)
+    shape = node.graph.tensors[x].shape
+    rank = len(shape)
+    if node.opset < 11:
+        pads: tuple[int, ...] | None = node.ints("pads", ())
+        value: float | None = float(node.attribute("value", 0.0))
+    else:
+        pads, value = node.integers(1, "pads"), node.scalar(2, "constant_value")
+    axes = node.integers(3, "axes") if node.opset >= 18 else None
+    axes = tuple(range(rank)) if axes is None else tuple(node.axis(a, rank) for a in axes)
+    if pads is None or len(pads) != 2 * len(axes):
+        node.malformed(f"pads has {0 if pads is None else len(pads)} entries instead of {2 * len(axes)}")
+    before, after = [0] * rank, [0] * rank
+    for i, axis in enumerate(axes):
+        before[axis], after[axis] = pads[i], pads[len(axes) + i]
+    if not any(before) and not any(after):
+        return [x]
+    mode = node.attribute("mode", "constant")
+    if mode != "constant":
+        node.refuse(f"mode is {mode!r}", "pad with constants (in PyTorch padding_mode='zeros'), or pad the data before inference")
+    value = 0.0 if value is None else value
+    if not np.isfinite(value):
+        node.refuse(f"it pads with {value}", "pad with a finite value; MaxPool has pads of its own that never win")
+    x = _crop(node, x, before, after)
+    grown = tuple(max(0, n) for n in (*before, *after))
+    return [node.emit("Pad", [x], pads=grown, value=float(np.float32(value))) if any(grown) else x]
+
+
+def _crop(node: NodeImport, x: str, before: Sequence[int], after: Sequence[int]) -> str:
+    """Negative padding takes elements away."""
+    if min(*before, *after) >= 0:
+        return x
+    shape = node.graph.tensors[x].shape
+    starts = tuple(max(0, -n) for n in before)
+    sizes = tuple(n - start - max(0, -end) for n, start, end in zip(shape, starts, after, strict=True))
+    if min(sizes) <= 0:
+        node.refuse(f"negative pads leave {list(sizes)} of {list(shape)}", "crop less than the whole tensor")
+    return node.emit("Slice", [x], starts=starts, steps=(1,) * len(shape), sizes=sizes)
+
+
+def concat(node: NodeImport) -> Sequence[Value]:
+    if "axis" not in node.attributes:
+        node.malformed("axis is missing")
+    rank = len(node.shape(node.value(0)))
+    for i in range(len(node.inputs)):
+        if len(node.shape(node.value(i))) != rank:
+            node.malformed(f"input {i} has {len(node.shape(node.value(i)))} dimensions, input 0 has {rank}")
+    axis = node.axis(node.attribute("axis"), rank)
+    given = [i for i in range(len(node.inputs)) if 0 not in node.shape(node.value(i))]
+    parts = [node.activation(i) for i in given]
+    return [parts[0] if len(parts) == 1 else node.emit("Concat", parts, axis=axis)]
+
+
+def slice_(node: NodeImport) -> Sequence[Value]:
+    x = node.activation(0)
+    shape = node.graph.tensors[x].shape
+    if node.opset < 10:
+        starts, ends = node.ints("starts", ()), node.ints("ends", ())
+        axes: tuple[int, ...] | None = node.ints("axes", range(len(starts)))
+        steps: tuple[int, ...] | None = None
+    else:
+        starts, ends = node.integers(1, "starts") or (), node.integers(2, "ends") or ()
+        axes, steps = node.integers(3, "axes"), node.integers(4, "steps")
+    axes = tuple(range(len(starts))) if axes is None else axes
+    steps = (1,) * len(starts) if steps is None else steps
+    if not len(starts) == len(ends) == len(axes) == len(steps):
+        node.malformed(f"starts, ends, axes and steps have {len(starts)}, {len(ends)}, {len(axes)} and {len(steps)} entries")
+    first, step, sizes = [0] * len(shape), [1] * len(shape), list(shape)
+    for start, end, axis, by in zip(starts, ends, axes, steps, strict=True):
+        axis = node.axis(axis, len(shape))
+        if by == 0:
+            node.malformed(f"the step along axis {axis} is 0")
+        indices = range(shape[axis])[slice(start, _end(end, by, shape[axis]), by)]
+        if not indices:
+            node.refuse(f"start {start}, end {end}, step {by} select nothing of axis {axis} with {shape[axis]} elements", "remove the node")
+        first[axis], step[axis], sizes[axis] = indices[0], by if len(indices) > 1 else 1, len(indices)
+    if tuple(sizes) == shape and all(by == 1 for by in step):
+        return [x]
+    return [node.emit("Slice", [x], starts=tuple(first), steps=tuple(step), sizes=tuple(sizes))]
+
+
+def _end(end: int, step: int, size: int) -> int | None:
+    """ONNX counts a negative end from the back, once, and clamps; Python's slice alike, where None passes the first element."""
+    return None if step < 0 and end + (size if end < 0 else 0) < 0 else end
+
+
+def split(node: NodeImport) -> Sequence[Value]:
+    x = node.activation(0)
+    shape = node.graph.tensors[x].shape
+    axis = node.axis(node.attribute("axis", 0), len(shape))
+    sizes = node.integers(1, "split") if node.opset >= 13 else (node.ints("split", ()) or None)
+    count = len(node.outputs)
+    if sizes is None:
+        each = -(-shape[axis] // int(node.attribute("num_outputs", count)))
+        sizes = tuple(min(each, shape[axis] - each * i) for i in range(count))
+        if node.opset < 18 and shape[axis] % count:
+            node.malformed(f"{shape[axis]} elements along axis {axis} do not split into {count} equal parts")
+    if len(sizes) != count or sum(sizes) != shape[axis] or min(sizes) <= 0:
+        node.malformed(f"parts {list(sizes)} do not make up {shape[axis]} elements along axis {axis} in {count} outputs")
+    values: list[Value] = []
+    for i, size in enumerate(sizes):
+        starts = tuple(sum(sizes[:i]) if d == axis else 0 for d in range(len(shape)))
+        part = tuple(size if d == axis else n for d, n in enumerate(shape))
+        values.append(x if part == shape else node.emit("Slice", [x], starts=starts, steps=(1,) * len(shape), sizes=part))
+    return values
+
+
+def reshape(node: NodeImport) -> Sequence[Value]:
+    x = node.activation(0)
+    shape = node.graph.tensors[x].shape
+    wanted = node.integers(1, "the shape")
+    if wanted is None:
+        node.malformed("the shape is missing")
+    target = list(wanted)
+    if not node.attribute("allowzero", 0):
+        for i, size in enumerate(target):
+            if size == 0:
+                if i >= len(shape):
+                    node.malformed(f"dimension {i} of {list(wanted)} copies one that {list(shape)} does not have")
+                target[i] = shape[i]
+    if target.count(-1) > 1 or min(target, default=0) < -1:
+        node.malformed(f"shape {list(wanted)} is not valid")
+    if -1 in target:
+        rest = prod(n for n in target if n != -1)
+        if rest == 0 or prod(shape) % rest:
+            node.malformed(f"{list(shape)} has {prod(shape)} elements, which do not fill {list(wanted)}")
+        target[target.index(-1)] = prod(shape) // rest
+    if prod(target) != prod(shape):
+        node.malformed(f"{list(shape)} has {prod(shape)} elements, {target} has {prod(target)}")
+    return [node.reshape(x, target)]
+
+
+def flatten(node: NodeImport) -> Sequence[Value]:
+    x = node.activation(0)
+    shape = node.graph.tensors[x].shape
+    axis = int(node.attribute("axis", 1))
+    if not -len(shape) <= axis <= len(shape):
+        node.malformed(f"axis {axis} is outside of a tensor of {len(shape)} dimensions")
+    axis += len(shape) if axis < 0 else 0
+    return [node.reshape(x, (prod(shape[:axis]), prod(shape[axis:])))]
+
+
+def transpose(node: NodeImport) -> Sequence[Value]:
+    x = node.activation(0)
+    rank = len(node.graph.tensors[x].shape)
+    perm = node.ints("perm", range(rank)[::-1])
+    if sorted(perm) != list(range(rank)):
+        node.malformed(f"perm {list(perm)} is no permutation of {rank} axes")
+    return [node.transpose(x, perm)]
+
+
+def squeeze(node: NodeImport) -> Sequence[Value]:
+    x = node.activation(0)
+    shape = node.graph.tensors[x].shape
+    given = node.integers(1, "axes") if node.opset >= 13 else (node.ints("axes", ()) or None)
+    axes = {i for i, n in enumerate(shape) if n == 1} if given is None else {node.axis(a, len(shape)) for a in given}
+    for axis in axes:
+        if shape[axis] != 1:
+            node.malformed(f"axis {axis} of {list(shape)} has {shape[axis]} elements and cannot be squeezed")
+    return [node.reshape(x, [n for i, n in enumerate(shape) if i not in axes])]
+
+
+def unsqueeze(node: NodeImport) -> Sequence[Value]:
+    x = node.activation(0)
+    shape = list(node.graph.tensors[x].shape)
+    given = (node.integers(1, "axes") if node.opset >= 13 else node.ints("axes", ())) or ()
+    axes = sorted(node.axis(a, len(shape) + len(given)) for a in given)
+    if len(set(axes)) != len(axes):
+        node.malformed(f"axes {list(given)} name one axis twice")
+    for axis in axes:
+        shape.insert(axis, 1)
+    return [node.reshape(x, shape)]
+
+
+def identity(node: NodeImport) -> Sequence[Value]:
+    return [node.value(0)]
+
+
+def expand(node: NodeImport) -> Sequence[Value]:
+    """Where it changes no more than the rank."""
+    x = node.activation(0)
+    shape = node.graph.tensors[x].shape
+    try:
+        target = np.broadcast_shapes(shape, node.integers(1, "the shape") or ())
+    except ValueError as error:
+        node.malformed(str(error))
+    if prod(target) != prod(shape):
+        node.refuse(
+            f"it repeats the elements of {list(shape)} to fill {list(target)}", "drop it before Add, Mul and the like: they broadcast"
+        )
+    return [node.reshape(x, target)]
+
+
+def gather(node: NodeImport) -> Sequence[Value]:
+    """Constant indices at even distances: a Slice."""
+    x = node.activation(0)
+    shape = node.graph.tensors[x].shape
+    axis = node.axis(node.attribute("axis", 0), len(shape))
+    given = node.constant(1, "the indices")
+    if given is None:
+        node.malformed("the indices are missing")
+    indices = np.asarray(given.array, np.int64)
+    flat = [int(i) + (shape[axis] if i < 0 else 0) for i in indices.reshape(-1)]
+    if any(not 0 <= i < shape[axis] for i in flat):
+        node.malformed(f"indices {indices.tolist()} leave axis {axis} of {shape[axis]}")
+    steps = {b - a for a, b in pairwise(flat)} or {1}
+    if not flat or len(steps) != 1 or steps == {0}:
+        node.refuse(f"indices {indices.tolist()} are not evenly spaced", "only one index, or evenly spaced ones, which are a Slice")
+    starts = tuple(flat[0] if d == axis else 0 for d in range(len(shape)))
+    by = tuple(steps.copy().pop() if d == axis else 1 for d in range(len(shape)))
+    sizes = tuple(len(flat) if d == axis else n for d, n in enumerate(shape))
+    y = x if sizes == shape and steps == {1} else node.emit("Slice", [x], starts=starts, steps=by, sizes=sizes)
+    return [node.reshape(y, (*shape[:axis], *indices.shape, *shape[axis + 1 :]))]
+
+
+def constant(node: NodeImport) -> Sequence[Value]:
+    """Every value_* form that holds numbers."""
+    forms = {"value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64}
+    if len(node.attributes) != 1:
+        node.malformed(f"it has {len(node.attributes)} attributes instead of one value")
+    ((name, value),) = node.attributes.items()
+    if name != "value" and name not in forms:
+        node.refuse(f"its value is given as {name}", "give numbers in a dense tensor (attribute value)")
+    return [Constant(node.outputs[0], np.asarray(value, forms.get(name)))]
+
+
+MOVEMENT = {
+    "Pad": Importer(pad, "mode constant; pads as attribute or constant input, axes, negative pads"),
+    "Concat": Importer(concat, "activations and constants"),
+    "Slice": Importer(slice_, "constant starts, ends, axes, steps (attributes or inputs), negative steps too"),
+    "Split": Importer(split, "sizes as attribute or constant input, num_outputs"),
+    "Reshape": Importer(reshape, "constant shape; 0, −1, allowzero"),
+    "Flatten": Importer(flatten),
+    "Transpose": Importer(transpose),
+    "Squeeze": Importer(squeeze, "axes as attribute or constant input"),
+    "Unsqueeze": Importer(unsqueeze, "axes as attribute or constant input"),
+    "Identity": Importer(identity),
+    "Expand": Importer(expand, "where it repeats nothing"),
+    "Gather": Importer(gather, "constant, evenly spaced indices"),
+    "Constant": Importer(constant, "numeric values"),
+}
+
+MOVES_INT8 = frozenset(
+    {"Concat", "Expand", "Flatten", "Gather", "MaxPool", "Reshape", "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze"}
+)
+"""Operators that may stand between QuantizeLinear and DequantizeLinear, because they commute with both."""

@@ -1,0 +1,61 @@
+"""ONNX file → Graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import onnx
+import onnx.shape_inference
+
+from arenite.errors import AreniteError, ModelFileError, UnsupportedModelError
+from arenite.frontend.dimensions import bind_dimensions
+from arenite.frontend.graph_import import import_graph
+from arenite.frontend.model_file import explain_violations, read_model
+from arenite.graph.graph import Graph
+from arenite.graph.verifier import verify
+
+_NO_SHAPES: Mapping[str, Sequence[int]] = {}
+
+
+def load(path: Path | str, shapes: Mapping[str, Sequence[int]] = _NO_SHAPES, name: str | None = None) -> Graph:
+    """Read an ONNX model as a float graph of the IR, named after the file or `name`.
+
+    `shapes`: dimensions of inputs that the file leaves dynamic, all dimensions of an input at once; an open batch is 1 without.
+
+    Raises ModelFileError (no readable, valid ONNX model), ShapeError (dynamic dimensions, or `shapes` that do not fit) and
+    UnsupportedModelError, which lists every node that is not supported.
+    """
+    path = Path(path)
+    model = read_model(path)
+    violation = explain_violations(model)
+    bound = bind_dimensions(model, str(path), shapes)
+    try:
+        graph = import_graph(_with_shapes(model, bound), str(path), name or path.stem, bound)
+    except UnsupportedModelError:
+        raise
+    except AreniteError as error:
+        raise error if violation is None else _invalid(path, violation) from error
+    if violation is not None:
+        raise _invalid(path, violation)
+    verify(graph)
+    return graph
+
+
+def _invalid(path: Path, violation: str) -> ModelFileError:
+    return ModelFileError(f"{path}: not valid ONNX: {violation}")
+
+
+def _with_shapes(model: onnx.ModelProto, bound: Mapping[str, Sequence[int]]) -> onnx.ModelProto:
+    """The model with its inputs' shapes and what ONNX infers from them, for the checks behind nodes that are refused."""
+    fixed = onnx.ModelProto()
+    fixed.CopyFrom(model)
+    for info in fixed.graph.input:
+        if info.name in bound:
+            del info.type.tensor_type.shape.dim[:]
+            for size in bound[info.name]:
+                info.type.tensor_type.shape.dim.add().dim_value = size
+    try:
+        return onnx.shape_inference.infer_shapes(fixed, data_prop=True)
+    except Exception:  # inference refuses contradictions, which the import names better
+        return fixed

@@ -1,0 +1,111 @@
+"""Reading an ONNX file: what is not one, what is torn, what is missing beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import onnx.checker
+import onnx.inliner
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from onnx import external_data_helper
+
+from arenite.errors import ModelFileError
+
+OLDEST_OPSET, NEWEST_OPSET = 7, 28
+"""Versions of the default operator set whose definitions the importers follow."""
+
+_MAGIC: tuple[tuple[int, bytes, str], ...] = (
+    (4, b"TFL3", "a TensorFlow Lite model: convert it with `python -m tf2onnx.convert --tflite FILE --output model.onnx`"),
+    (0, b"\x89HDF", "an HDF5 (Keras) file: export the model with tf2onnx"),
+    (0, b"PK\x03\x04", "a zip archive (a PyTorch or Keras file?): export the model with torch.onnx.export or tf2onnx"),
+    (4, b"ARN1", "a flat model that was converted already"),
+    (0, b"version https://git-lfs", "a Git LFS pointer: fetch the file itself with `git lfs pull`"),
+)
+
+
+def read_model(path: Path) -> onnx.ModelProto:
+    """The model with its external data in memory and its local functions inlined.
+
+    Raises ModelFileError where the file is missing, empty, torn or not ONNX, where external data is missing, or where the opset is
+    none of OLDEST_OPSET…NEWEST_OPSET. The standard's own checks are `explain_violations`.
+    """
+    data = _read(path)
+    if not data:
+        raise ModelFileError(f"{path}: the file is empty")
+    for offset, magic, what in _MAGIC:
+        if data[offset : offset + len(magic)] == magic:
+            raise ModelFileError(f"{path}: not an ONNX model but {what}")
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(data)
+    except DecodeError:
+        raise ModelFileError(f"{path}: not an ONNX model, or a truncated one ({len(data):,} bytes cannot be parsed)") from None
+    if not model.HasField("graph") or not model.ir_version:
+        raise ModelFileError(f"{path}: not an ONNX model, or a truncated one (it has no {'graph' if model.ir_version else 'IR version'})")
+    if not model.opset_import:
+        raise ModelFileError(f"{path}: truncated, or no ONNX model (it imports no operator set)")
+    _check_opset(path, model)
+    _load_external_data(path, model)
+    if model.functions:
+        try:
+            model = onnx.inliner.inline_local_functions(model)
+        except Exception as error:  # a C++ exception of no particular type
+            raise ModelFileError(f"{path}: its model-local functions cannot be inlined: {error}") from None
+    return model
+
+
+def explain_violations(model: onnx.ModelProto) -> str | None:
+    """What onnx.checker finds wrong with a model, in one line; None where nothing is."""
+    try:
+        onnx.checker.check_model(model)
+    except onnx.checker.ValidationError as error:
+        return " ".join(str(error).split())
+    except ValueError as error:  # larger than protobuf's 2 GB, far beyond any microcontroller
+        return str(error)
+    return None
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ModelFileError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise ModelFileError(f"{path}: a folder, not an ONNX file") from None
+    except OSError as error:
+        raise ModelFileError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _check_opset(path: Path, model: onnx.ModelProto) -> None:
+    for entry in model.opset_import:
+        if entry.domain in ("", "ai.onnx") and not OLDEST_OPSET <= entry.version <= NEWEST_OPSET:
+            raise ModelFileError(
+                f"{path}: opset {entry.version} is {'older' if entry.version < OLDEST_OPSET else 'newer'} than the supported "
+                f"{OLDEST_OPSET}…{NEWEST_OPSET}: export again, or use onnx.version_converter.convert_version(model, 17)"
+            )
+
+
+def _load_external_data(path: Path, model: onnx.ModelProto) -> None:
+    for tensor in external_data_helper._get_all_tensors(model):
+        if not external_data_helper.uses_external_data(tensor):
+            continue
+        info = external_data_helper.ExternalDataInfo(tensor)
+        file = path.parent / info.location
+        if not file.is_file():
+            raise ModelFileError(
+                f"{path}: the weights of {tensor.name} are in another file, {info.location}, which is missing: expected {file}. "
+                "Copy it beside the model, or save the model in one file: onnx.save(model, path, save_as_external_data=False)"
+            )
+        needed = int(info.offset or 0) + int(info.length or 0)
+        if file.stat().st_size < needed:
+            raise ModelFileError(
+                f"{path}: {file} has {file.stat().st_size:,} bytes, but the weights of {tensor.name} reach to byte {needed:,}: "
+                "it is truncated"
+            )
+        try:
+            external_data_helper.load_external_data_for_tensor(tensor, str(path.parent))
+        except Exception as error:  # validation errors of several types
+            raise ModelFileError(f"{path}: the external data of {tensor.name} cannot be read: {error}") from None
+        tensor.data_location = onnx.TensorProto.DEFAULT
+        del tensor.external_data[:]
