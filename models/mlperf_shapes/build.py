@@ -2,7 +2,7 @@
 
     python models/mlperf_shapes/build.py OUT [NAME …]        (default: all; some seconds)
 
-Writes OUT/NAME.onnx, OUT/NAME_calibration.npz (`x`: 32 inputs) and OUT/NAME_test.npz (16 others) for kws01, vww01, ic01, ad01 and sww01, and
+Writes OUT/NAME.onnx, OUT/NAME_calibration.npz (`x`: 32 inputs) and OUT/NAME_test.npz (16 others) for each, and
 OUT/golden.json: what each computes for its first test input; golden.json beside this file is what it should be.
 Size and speed depend on shapes alone, so that these models give the figures of the real ones; they have learned nothing. Weights are He
 initialized, batch statistics are those of a forward pass and the last layer is scaled to spread its outputs, so that activations have

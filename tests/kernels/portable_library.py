@@ -1,0 +1,119 @@
+"""runtime_c/kernels/portable as one shared library, called with ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from kernel_cases import Array, Case
+
+from arenite_runtime.record import OPERATOR_BY_NAME, encode
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = ["-std=c99", "-O1", "-fPIC", "-shared", "-ffp-contract=off"]
+SANITIZE = ["-fsanitize=undefined", "-fno-sanitize=alignment"]
+GUARD = 64
+"""Bytes around every output, which must stay as they are."""
+
+SYMBOLS = {
+    ("Conv", "int8"): "arn_conv_s8",
+    ("Conv", "wide"): "arn_conv_s8_wide",
+    ("DepthwiseConv", "int8"): "arn_depthwise_conv_s8",
+    ("DepthwiseConv", "wide"): "arn_depthwise_conv_s8_wide",
+    ("FullyConnected", "int8"): "arn_fully_connected_s8",
+    ("FullyConnected", "wide"): "arn_fully_connected_s8_wide",
+    ("MatMul", "int8"): "arn_matmul_s8",
+    ("Add", "int8"): "arn_add_s8",
+    ("Mul", "int8"): "arn_mul_s8",
+    ("Div", "int8"): "arn_div_s8",
+    ("PRelu", "int8"): "arn_prelu_s8",
+    ("Softmax", "int8"): "arn_softmax_s8",
+    ("Lookup", "int8"): "arn_lookup_s8",
+    ("MaxPool", "int8"): "arn_max_pool_s8",
+    ("AveragePool", "int8"): "arn_average_pool_s8",
+    ("ReduceMean", "int8"): "arn_reduce_mean_s8",
+    ("StridedCopy", "bytes"): "arn_strided_copy",
+    ("Fill", "bytes"): "arn_fill",
+    ("Quantize", "int8"): "arn_quantize_f32_s8",
+    ("Dequantize", "int8"): "arn_dequantize_s8_f32",
+}
+
+
+class Rows(ctypes.Structure):
+    """arn_rows."""
+
+    _fields_ = [("base", ctypes.c_void_p), ("pitch", ctypes.c_int32), ("rows", ctypes.c_int32)]  # noqa: RUF012
+
+
+def _pointer(array: Array) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def _compile(compiler: str, library: Path) -> None:
+    sources = sorted((ROOT / "runtime_c/kernels/portable").glob("*.c"))
+    includes = [f"-I{ROOT / 'runtime_c' / folder}" for folder in ("include", "kernels")]
+    for flags in ([*FLAGS, *SANITIZE], FLAGS):
+        if subprocess.run([compiler, *flags, *includes, *sources, "-o", library], capture_output=True, check=False).returncode == 0:
+            return
+    subprocess.run([compiler, *FLAGS, *includes, *sources, "-o", library], check=True)  # says what is wrong
+
+
+class PortableLibrary:
+    def __init__(self, library: Path, log: Path) -> None:
+        self._library, self._log = ctypes.CDLL(str(library)), log
+
+    @classmethod
+    def build(cls, folder: Path) -> PortableLibrary:
+        compiler = next((name for name in ("gcc", "clang", "cc") if shutil.which(name)), None)
+        if compiler is None:
+            pytest.skip("there is no C compiler")
+        library, log = folder / "kernels.so", folder / "ubsan"
+        os.environ["UBSAN_OPTIONS"] = f"log_path={log}:print_stacktrace=0"  # read when the library is loaded
+        _compile(compiler, library)
+        return cls(library, log)
+
+    def reports(self) -> str:
+        """What the sanitizer has written since the last call."""
+        text = ""
+        for path in self._log.parent.glob(f"{self._log.name}.*"):
+            text += path.read_text()
+            path.write_text("")
+        return text
+
+    def run(self, case: Case) -> Array:
+        """The output of the C kernel, in a buffer of its own."""
+        buffer = np.full(case.y.nbytes + 2 * GUARD, 0x5A, np.uint8)
+        y = buffer[GUARD:-GUARD].view(case.y.dtype).reshape(case.y.shape)
+        y[...] = case.y
+        self.call(SYMBOLS[case.op, case.variant], case, [_pointer(array) for array in case.inputs], _pointer(y))
+        assert (buffer[:GUARD] == 0x5A).all() and (buffer[-GUARD:] == 0x5A).all(), f"{case.op} wrote outside its output: {case}"
+        return y
+
+    def run_in_place(self, case: Case, operand: int = 0) -> Array:
+        """The same with input `operand` and output in one buffer."""
+        size = max(case.y.nbytes, case.inputs[operand].nbytes)
+        buffer = np.zeros(size, np.uint8)
+        buffer[: case.inputs[operand].nbytes] = case.inputs[operand].reshape(-1).view(np.uint8)
+        pointers = [_pointer(buffer if i == operand else array) for i, array in enumerate(case.inputs)]
+        self.call(SYMBOLS[case.op, case.variant], case, pointers, _pointer(buffer))
+        return buffer[: case.y.nbytes].view(case.y.dtype).reshape(case.y.shape)
+
+    def call(self, symbol: str, case: Case, *arguments: Any) -> None:
+        """Call `symbol` with the record in front; lists are spliced in."""
+        words = encode(OPERATOR_BY_NAME[case.op], case.record)
+        flat = [a for argument in arguments for a in (argument if isinstance(argument, list) else [argument])]
+        function = self._library[symbol]
+        function.restype = None
+        function(_pointer(words), *flat)
+
+    def call_rows(self, case: Case, x: Rows, constants: list[Array], y: Rows, begin: int, end: int) -> None:
+        """The form of the kernel that computes output rows [begin, end)."""
+        pointers = [_pointer(array) for array in constants]
+        rows = [ctypes.c_int32(begin), ctypes.c_int32(end)]
+        self.call(f"{SYMBOLS[case.op, case.variant]}_rows", case, ctypes.byref(x), pointers, ctypes.byref(y), rows)

@@ -1,0 +1,37 @@
+"""NumPy and portable C give the same bytes, whatever the geometry, the parameters and the constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kernel_cases import CASES, Case
+from portable_library import SYMBOLS
+
+from arenite_runtime.kernels import KERNELS
+
+Agree = Callable[[Case], None]
+
+
+def test_every_kernel_is_here() -> None:
+    assert set(KERNELS) == set(SYMBOLS)
+    assert len(CASES) == len(KERNELS)
+
+
+@pytest.mark.parametrize("kernel", CASES)
+def test_same_bytes(agree: Agree, kernel: str) -> None:
+    @settings(deadline=None, derandomize=True, max_examples=80)
+    @given(CASES[kernel])
+    def check(case: Case) -> None:
+        agree(case)
+
+    check()
+
+
+@pytest.mark.long
+@settings(deadline=None, derandomize=True, max_examples=20_000)
+@given(st.one_of(list(CASES.values())))
+def test_same_bytes_many(agree: Agree, case: Case) -> None:
+    agree(case)
