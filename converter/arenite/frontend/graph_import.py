@@ -54,6 +54,9 @@ class _Walk:
             info.name: shape for info in (*model.graph.value_info, *model.graph.output) if (shape := static_shape(info)) is not None
         }
         self.constants(model.graph.initializer)
+        for sparse in model.graph.sparse_initializer:
+            self.values[sparse.values.name] = UNKNOWN
+            self.problems.append(Unsupported(sparse.values.name, "sparse initializer", "weights in a sparse format", "store them densely"))
 
     # Inputs and constants
 
@@ -279,6 +282,11 @@ class _Walk:
     # Outputs
 
     def outputs(self) -> None:
+        for name in self.graph.inputs:
+            if self.graph.tensors[name].dtype is DType.INT8 and self.graph.tensors[name].quantization is None:
+                self.problems.append(
+                    Unsupported(name, "graph input", "it is int8 and nothing gives its scale", "put DequantizeLinear behind the input")
+                )
         for info in self.model.graph.output:
             value = self.values.get(info.name)
             if value is None:
@@ -296,12 +304,6 @@ class _Walk:
             elem_type = info.type.tensor_type.elem_type
             if tensor.dtype is DType.INT8:
                 self.graph.io_dtypes[value] = INT8_TYPES.get(elem_type, DType.INT8)
-                if tensor.quantization is None:
-                    self.problems.append(
-                        Unsupported(
-                            info.name, "graph output", "an int8 input reaches it without any scale", "add DequantizeLinear behind the input"
-                        )
-                    )
             self.graph.outputs.append(value)
 
     def output_copy(self, value: str, name: str) -> str:

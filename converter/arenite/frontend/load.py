@@ -35,7 +35,9 @@ def load(path: Path | str, shapes: Mapping[str, Sequence[int]] = _NO_SHAPES, nam
     except UnsupportedModelError:
         raise
     except AreniteError as error:
-        raise error if violation is None else _invalid(path, violation) from error
+        if violation is None:
+            raise
+        raise _invalid(path, violation) from error
     if violation is not None:
         raise _invalid(path, violation)
     verify(graph)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arenite.errors import ModelFileError, Unsupported
 from arenite.frontend.values import Constant, Unknown, Value
@@ -164,7 +163,10 @@ class NodeImport:
         return output.name
 
     def add_constant(self, value: Constant) -> str:
-        """A constant as a tensor of the graph (float32, or int8 as it is)."""
+        """A constant as a tensor of the graph. One that several nodes use alike is added once."""
+        there = self.graph.tensors.get(value.name)
+        if there is not None and there.data is not None and _alike(there, value):
+            return there.name
         return self.graph.add_constant(value.name, np.ascontiguousarray(value.array).reshape(value.array.shape), value.quantization).name
 
     def elementwise(self, x: str, expression: Expression) -> str:
@@ -189,6 +191,14 @@ class NodeImport:
         return self.reshape(value, shape)
 
 
+def _alike(tensor: Tensor, value: Constant) -> bool:
+    same = tensor.quantization is value.quantization is None or (
+        tensor.quantization is not None and tensor.quantization.same_as(value.quantization)
+    )
+    data = tensor.data
+    return same and data is not None and data.dtype == value.array.dtype and np.array_equal(data, value.array)
+
+
 @dataclass(frozen=True)
 class Importer:
     """How one ONNX operator is imported."""
@@ -196,6 +206,3 @@ class Importer:
     convert: Callable[[NodeImport], Sequence[Value]]
     notes: str = ""
     """What is supported, for `arenite operators`."""
-
-
-Array = NDArray[np.generic]

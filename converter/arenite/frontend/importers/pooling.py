@@ -84,6 +84,8 @@ def global_max_pool(node: NodeImport) -> Sequence[Value]:
 def global_average_pool(node: NodeImport) -> Sequence[Value]:
     x = node.activation(0)
     rank = len(node.graph.tensors[x].shape)
+    if rank < 3:
+        node.malformed(f"the input {list(node.graph.tensors[x].shape)} has no spatial dimensions")
     last = node.transpose(x, (0, *range(2, rank), 1))
     mean = node.emit("ReduceMean", [last], axes=tuple(range(1, rank - 1)), keepdims=True, clip=UNBOUNDED)
     return [node.transpose(mean, (0, rank - 1, *range(1, rank - 1)))]
