@@ -1,0 +1,27 @@
+"""fold_constants: nodes all of whose operands are constant are computed now, by the evaluator that tests and calibration use."""
+
+from __future__ import annotations
+
+from arenite.graph.graph import Graph
+from arenite.graph.onnx_export import evaluate
+from arenite.graph.tensor import Tensor
+
+
+def fold_constants(graph: Graph) -> Graph:
+    """An output of the graph stays a node, for a graph's outputs are written."""
+    graph = graph.copy()
+    known = {name for name, tensor in graph.tensors.items() if tensor.is_constant}
+    folded = []
+    for node in graph.nodes:
+        if all(name is None or name in known for name in node.inputs) and not set(node.outputs).intersection(graph.outputs):
+            known.update(node.outputs)
+            folded.append(node)
+    if not folded:
+        return graph
+    constant_part = graph.copy()
+    constant_part.nodes, constant_part.inputs, constant_part.io_dtypes = folded, [], {}
+    for name, data in evaluate(constant_part, {}, [node.output for node in folded]).items():
+        graph.tensors[name] = Tensor.constant(name, data, graph.tensors[name].quantization)
+    graph.nodes = [node for node in graph.nodes if not any(node is other for other in folded)]
+    graph.prune()
+    return graph

@@ -1,0 +1,69 @@
+"""The linear operators (Conv, DepthwiseConv, FullyConnected) seen alike: weights whose outputs and inputs can be scaled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arenite.graph.graph import Graph, Node
+from arenite.graph.tensor import Tensor
+from arenite.passes.affine import Vector
+
+LINEAR = ("Conv", "DepthwiseConv", "FullyConnected")
+
+
+def weight_of(graph: Graph, node: Node) -> Tensor:
+    return graph.tensor(node.inputs[1])
+
+
+def bias_of(graph: Graph, node: Node) -> Tensor | None:
+    return graph.tensor(node.inputs[2]) if len(node.inputs) > 2 and node.inputs[2] is not None else None
+
+
+def output_channels(graph: Graph, node: Node) -> int:
+    return weight_of(graph, node).shape[-1 if node.op == "DepthwiseConv" else 0]
+
+
+def is_padded(node: Node) -> bool:
+    return any(node.attributes.get("pads", ()))
+
+
+def with_weights(graph: Graph, node: Node, weight: NDArray[np.float64], bias: Vector | None) -> Node:
+    """The node with other weights and bias (float64, rounded to float32 once); the constants are added to `graph`."""
+    old_bias = bias_of(graph, node)
+    names: list[str | None] = [node.input, graph.add(Tensor.constant(weight_of(graph, node).name, weight.astype(np.float32))).name]
+    if bias is not None:
+        name = old_bias.name if old_bias is not None else f"{node.name}_bias"
+        names.append(graph.add(Tensor.constant(name, bias.astype(np.float32))).name)
+    return replace(node, inputs=tuple(names))
+
+
+def scaled_outputs(graph: Graph, node: Node, factor: Vector, shift: Vector) -> Node:
+    """factor · node(x) + shift; factor and shift of shape (out,)."""
+    weight = np.asarray(weight_of(graph, node).data, np.float64)
+    bias = bias_of(graph, node)
+    weight = weight * (factor if node.op == "DepthwiseConv" else factor.reshape(-1, *(1,) * (weight.ndim - 1)))
+    old = np.zeros(len(factor)) if bias is None else np.asarray(bias.data, np.float64)
+    return with_weights(graph, node, weight, old * factor + shift)
+
+
+def scaled_inputs(graph: Graph, node: Node, factor: Vector, shift: Vector) -> Node:
+    """node(factor · x + shift); factor and shift are of shape (in,), and shift is zero where the node pads."""
+    weight = np.asarray(weight_of(graph, node).data, np.float64)
+    bias = bias_of(graph, node)
+    axes: tuple[int, ...]
+    if node.op == "Conv":
+        out, _, _, per_group = weight.shape
+        channels = (np.arange(out) // (out // node.attributes["group"]))[:, None] * per_group + np.arange(per_group)
+        factor, shift, axes = factor[channels][:, None, None, :], shift[channels][:, None, None, :], (1, 2, 3)
+    elif node.op == "DepthwiseConv":
+        multiplier = weight.shape[2] // len(factor)
+        factor, shift, axes = np.repeat(factor, multiplier), np.repeat(shift, multiplier), (0, 1)
+    else:
+        axes = (1,)
+    added = (weight * shift).sum(axis=axes)
+    if bias is None:
+        return with_weights(graph, node, weight * factor, added if added.any() else None)
+    return with_weights(graph, node, weight * factor, np.asarray(bias.data, np.float64) + added)
