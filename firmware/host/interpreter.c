@@ -3,14 +3,13 @@
 #include <string.h>
 
 #include "arenite.h"
+#include "arenite_resolver.h"
 
 #if defined(_WIN32)
 #define EXPORTED __declspec(dllexport)
 #else
 #define EXPORTED __attribute__((visibility("default")))
 #endif
-
-extern const arn_resolver arn_host_resolver; /* every kernel, generated */
 
 /* A model in memory of its own and one session of it. */
 typedef struct arn_host {
@@ -62,7 +61,7 @@ static arn_status open_host(arn_host *host, const void *file, size_t size) {
         }
     }
     if (status == ARN_OK) {
-        status = arn_session_init(&host->session, &host->model, &arn_host_resolver, host->regions, regions);
+        status = arn_session_init(&host->session, &host->model, &arn_every_kernel, host->regions, regions);
     }
     return status;
 }

@@ -17,6 +17,14 @@ OUTPUT_LINES = 30
 
 
 @dataclass(frozen=True)
+class SourceSet:
+    """Sources that are compiled alike, and rebuilt together. Every header in `includes`, and beside a source, counts as their input."""
+
+    sources: tuple[Path, ...]
+    includes: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
 class Compiler:
     """`command` compiles and links; it holds the flags that select a target. `version` tells one build of the compiler from another."""
 
@@ -24,20 +32,21 @@ class Compiler:
     command: tuple[str, ...]
     version: str
 
-    def compile(self, sources: Sequence[Path], includes: Sequence[Path], flags: Sequence[str]) -> tuple[Path, ...]:
+    def compile(self, sources: SourceSet, flags: Sequence[str]) -> tuple[Path, ...]:
         """One object a source, in order. Raises ToolError with the compiler's messages."""
-        headers = [header for folder in includes for header in sorted(folder.glob("*.h"))]
-        beside = [header for folder in sorted({source.parent for source in sources}) for header in sorted(folder.glob("*.h"))]
-        key = content_key([*self.command, self.version, *flags], [*sources, *headers, *beside])
-        names = [f"{index:02}_{source.stem}.o" for index, source in enumerate(sources)]
+        files, includes = sources.sources, sources.includes
+        folders = [*includes, *sorted({file.parent for file in files})]
+        headers = [header for folder in folders for header in sorted(folder.glob("*.h"))]
+        key = content_key([*self.command, self.version, *flags], [*files, *headers])
+        names = [f"{index:02}_{file.stem}.o" for index, file in enumerate(files)]
         include_flags = [f"-I{folder}" for folder in includes]
 
         def build(folder: Path) -> None:
-            def one(source: Path, name: str) -> None:
-                run_tool([*self.command, *flags, *include_flags, "-c", str(source), "-o", str(folder / name)], f"compiling {source.name}")
+            def one(file: Path, name: str) -> None:
+                run_tool([*self.command, *flags, *include_flags, "-c", str(file), "-o", str(folder / name)], f"compiling {file.name}")
 
             with ThreadPoolExecutor(os.cpu_count()) as pool:
-                for done in [pool.submit(one, source, name) for source, name in zip(sources, names, strict=True)]:
+                for done in [pool.submit(one, file, name) for file, name in zip(files, names, strict=True)]:
                     done.result()
 
         folder = cached("objects", key, build)

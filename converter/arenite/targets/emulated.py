@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +17,14 @@ from arenite.targets.artifact import ArtifactModel
 from arenite.targets.board import Board, board_named
 from arenite.targets.build_cache import cached, content_key
 from arenite.targets.catalogue import target_named
-from arenite.targets.compiler import last_lines
+from arenite.targets.compiler import SourceSet, last_lines
 from arenite.targets.emulator import TIMEOUT, Outcome, run_image
 from arenite.targets.image import Image, Symbol
-from arenite.targets.sources import native_root, runtime_includes, runtime_root, runtime_sources
+from arenite.targets.sources import interpreter_sources, kernel_sources, native_root, runtime_includes, runtime_root
 from arenite.targets.toolchain import OPTIMIZE, build_image
 
+_PARAMS = re.compile(r"_params(_\d+)?$")
+"""Records of the compiled form. They are the code's share of what the flat model holds as data."""
 _SAMPLES, _OUTPUTS = "samples.bin", "outputs.bin"
 
 
@@ -102,11 +105,16 @@ def build_run_model(model: ArtifactModel, form: Form, board: Board, *, optimize:
         raise ArtifactError(f"{model.arn_path} uses {model.extra_regions} memories besides the arena: run_model gives it the arena alone")
     app = native_root() / "firmware" / "apps" / "run_model"
     runtime = runtime_root(model.folder)
-    sources = [app / "main.c", app / f"{form.value}.c"]
-    sources += [path for path in runtime_sources(runtime) if form is Form.INTERPRETED or path.parent.name != "src"]
-    sources.append(model.interpreted_source if form is Form.INTERPRETED else model.compiled_source)
-    includes = (app, app_model_header(model, form).parent, model.folder, *runtime_includes(runtime))
-    return build_image(f"{model.name}_{form.value}", board, sources, includes, optimize=optimize)
+    includes = runtime_includes(runtime)
+    interpreted = form is Form.INTERPRETED
+    generated = model.interpreted_source if interpreted else model.compiled_source
+    glue = app_model_header(model, form).parent
+    sources = [
+        SourceSet((*(interpreter_sources(runtime) if interpreted else ()), *kernel_sources(runtime)), includes),
+        SourceSet((app / "main.c",), (app,)),
+        SourceSet((app / f"{form.value}.c", generated), (app, glue, model.folder, *includes)),
+    ]
+    return build_image(f"{model.name}_{form.value}", board, sources, optimize=optimize)
 
 
 def app_model_header(model: ArtifactModel, form: Form) -> Path:
@@ -181,4 +189,4 @@ def _is_model(symbol: Symbol, model: ArtifactModel, form: Form) -> bool:
         return False
     if form is Form.INTERPRETED:
         return symbol.name == f"{model.name}_model"
-    return symbol.file == model.compiled_source.name
+    return symbol.file == model.compiled_source.name and not _PARAMS.search(symbol.name)

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from arenite.errors import ArtifactError, ToolError
 from arenite.targets.artifact import ArtifactModel
-from arenite.targets.compiler import Compiler, run_tool
-from arenite.targets.resolver import write_full_resolver
-from arenite.targets.sources import native_root, runtime_includes, runtime_root, runtime_sources
+from arenite.targets.compiler import Compiler, SourceSet, run_tool
+from arenite.targets.sources import interpreter_sources, kernel_sources, native_root, runtime_includes, runtime_root
 
 FLAGS = ("-std=c99", "-O2", "-fPIC", "-ffp-contract=off")
 """Contraction would fuse a float multiply and add: another result than the one that docs/numerics.md defines."""
@@ -47,14 +46,11 @@ def host_compiler() -> Compiler:
     raise ToolError("no C compiler: none of cc, gcc and clang is found. `apt install gcc`, or `pip install arenite[zig]`")
 
 
-def shared_library(name: str, sources: Sequence[Path], includes: Sequence[Path], flags: Sequence[str] = ()) -> Path:
-    """A shared library of this machine. `name` is its stem."""
+def shared_library(name: str, sources: Sequence[SourceSet], flags: Sequence[str] = ()) -> Path:
+    """A shared library of this machine. `name` is its stem. Raises ToolError where there is no compiler or it fails."""
     compiler = host_compiler()
-    return _link(name, compiler.compile(sources, includes, (*FLAGS, *flags)))
-
-
-def _link(name: str, objects: Sequence[Path]) -> Path:
-    return host_compiler().link(f"lib{name}.{_SUFFIX}", objects, _SHARED)
+    objects = [object_file for each in sources for object_file in compiler.compile(each, (*FLAGS, *flags))]
+    return compiler.link(f"lib{name}.{_SUFFIX}", objects, _SHARED)
 
 
 @cache
@@ -62,21 +58,18 @@ def interpreter_library() -> Path:
     """The C interpreter with every kernel of the installed runtime: loads any .arn."""
     runtime = native_root() / "runtime_c"
     includes = runtime_includes(runtime)
-    shim = (native_root() / "firmware" / "host" / "interpreter.c", write_full_resolver(runtime))
-    compiler = host_compiler()
-    objects = compiler.compile(runtime_sources(runtime), includes, FLAGS)
-    return _link("arenite", (*objects, *compiler.compile(shim, (*includes, native_root() / "firmware" / "host"), FLAGS)))
+    shim = native_root() / "firmware" / "host" / "interpreter.c"
+    sources = (*interpreter_sources(runtime), *kernel_sources(runtime), shim)
+    return shared_library("arenite", [SourceSet(sources, includes)])
 
 
 def compiled_library(model: ArtifactModel) -> Path:
-    """The compiled form of one artifact, with the runtime that lies beside it."""
-    source = model.compiled_source
+    """The compiled form of one artifact, with the kernels that lie beside it."""
     runtime = runtime_root(model.folder)
     includes = runtime_includes(runtime)
-    compiler = host_compiler()
-    kernels = [path for path in runtime_sources(runtime) if path.parent.name != "src"]
-    objects = compiler.compile(kernels, includes, FLAGS)
-    return _link(model.name, (*objects, *compiler.compile((source,), (*includes, model.folder), FLAGS)))
+    kernels = SourceSet(kernel_sources(runtime), includes)
+    generated = SourceSet((model.compiled_source,), (model.folder, *includes))
+    return shared_library(model.name, [kernels, generated])
 
 
 class CEngine:

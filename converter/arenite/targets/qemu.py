@@ -12,7 +12,7 @@ from pathlib import Path
 
 from arenite.errors import ToolError
 from arenite.targets.board import Board
-from arenite.targets.compiler import last_lines, run_tool
+from arenite.targets.compiler import SourceSet, last_lines, run_tool
 from arenite.targets.emulator import QEMU, Outcome
 from arenite.targets.host import shared_library
 from arenite.targets.image import Image
@@ -70,7 +70,7 @@ def counting_plugin() -> Path | None:
 
 def _build_plugin(interface: int) -> Path:
     source = native_root() / "firmware" / "emulation" / "qemu_count.c"
-    return shared_library("qemu_count", [source], [], [f"-DARN_QEMU_PLUGIN_VERSION={interface}", "-fvisibility=hidden"])
+    return shared_library("qemu_count", [SourceSet((source,), ())], [f"-DARN_QEMU_PLUGIN_VERSION={interface}", "-fvisibility=hidden"])
 
 
 def _refusal(plugin: Path) -> str | None:

@@ -31,17 +31,16 @@ def runtime_root(artifact: Path | None = None) -> Path:
     return native_root() / "runtime_c"
 
 
-def runtime_sources(root: Path) -> tuple[Path, ...]:
-    """Every C source of the runtime and the portable kernels below a `runtime_c` folder, sorted."""
-    portable = sorted((root / "kernels" / "portable").glob("*.c"))
-    return (*sorted((root / "src").glob("*.c")), *sorted((root / "kernels").glob("*.c")), *portable)
+def interpreter_sources(runtime: Path) -> tuple[Path, ...]:
+    """The C sources that read and run a .arn, sorted; they need the kernels too."""
+    return tuple(sorted((runtime / "src").rglob("*.c")))
 
 
-def runtime_headers(root: Path) -> tuple[Path, ...]:
-    """Every header that a runtime source can include, sorted."""
-    return tuple(sorted(root.glob("include/*.h")) + sorted(root.glob("src/*.h")) + sorted(root.glob("kernels/**/*.h")))
+def kernel_sources(runtime: Path) -> tuple[Path, ...]:
+    """The C sources of the kernels, sorted: all that the compiled form needs."""
+    return tuple(sorted((runtime / "kernels").rglob("*.c")))
 
 
-def runtime_includes(root: Path) -> tuple[Path, ...]:
+def runtime_includes(runtime: Path) -> tuple[Path, ...]:
     """Include directories for the runtime, its kernels and generated C."""
-    return (root / "include", root / "kernels", root / "src")
+    return (runtime / "include", runtime / "kernels", runtime / "src")

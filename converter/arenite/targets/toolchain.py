@@ -11,7 +11,7 @@ from pathlib import Path
 from arenite.errors import ToolError
 from arenite.targets.board import Board
 from arenite.targets.catalogue import Target, target_named
-from arenite.targets.compiler import Compiler, run_tool
+from arenite.targets.compiler import Compiler, SourceSet, run_tool
 from arenite.targets.host import zig_command
 from arenite.targets.image import Image
 from arenite.targets.sources import native_root
@@ -63,25 +63,18 @@ def toolchain_for(target: Target) -> Toolchain:
     raise ToolError(f"no compiler for {target.name}: {missing}. {INSTALL}")
 
 
-def build_image(
-    name: str,
-    board: Board,
-    sources: Sequence[Path],
-    includes: Sequence[Path],
-    *,
-    optimize: str = OPTIMIZE,
-) -> Image:
-    """Build an app for a board: `sources` and whatever the board and the toolchain add. `name` is the stem of the ELF file.
+def build_image(name: str, board: Board, sources: Sequence[SourceSet], *, optimize: str = OPTIMIZE) -> Image:
+    """Build an app for a board: `sources`, and whatever the board and the toolchain add. `name` is the stem of the ELF file.
 
-    Raises ToolError where there is no compiler or it fails.
+    Sources may include what the board gives. Raises ToolError where there is no compiler or it fails.
     """
     toolchain = toolchain_for(target_named(board.target))
     compiler = toolchain.compiler
     flags = (*FLAGS, optimize)
-    all_includes = (*includes, *board.includes, *toolchain.includes)
-    objects = compiler.compile((*board.sources, *toolchain.sources), (*board.includes, *toolchain.includes), flags)
-    # Apart from the board's, which are the same for every app: these are what an app changes.
-    objects += compiler.compile(sources, all_includes, flags)
+    given = (*board.includes, *toolchain.includes)
+    sets = [SourceSet((*board.sources, *toolchain.sources), given)]
+    sets += [SourceSet(each.sources, (*each.includes, *given)) for each in sources]
+    objects = [object_file for each in sets for object_file in compiler.compile(each, flags)]
     sections = native_root() / "firmware" / "cortex_m" / "sections.ld"
     link_flags = (*toolchain.link_flags, "-Wl,--gc-sections", f"-T{board.linker_script}")
     path = compiler.link(f"{name}.elf", objects, link_flags, (board.linker_script, sections))

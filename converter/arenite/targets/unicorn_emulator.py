@@ -19,7 +19,7 @@ from unicorn import arm_const, unicorn_const
 from arenite.errors import ToolError
 from arenite.targets.board import Board
 from arenite.targets.catalogue import target_named
-from arenite.targets.compiler import last_lines
+from arenite.targets.compiler import SourceSet, last_lines
 from arenite.targets.emulator import Outcome
 from arenite.targets.host import shared_library
 from arenite.targets.image import Image
@@ -53,7 +53,8 @@ class _Counter(ctypes.Structure):
 @cache
 def counting_hook() -> Any:
     """The C function that unicorn calls before every block."""
-    library = ctypes.CDLL(str(shared_library("unicorn_count", [native_root() / "firmware" / "emulation" / "unicorn_count.c"], [])))
+    source = native_root() / "firmware" / "emulation" / "unicorn_count.c"
+    library = ctypes.CDLL(str(shared_library("unicorn_count", [SourceSet((source,), ())])))
     return library.arn_count_block
 
 
