@@ -2,16 +2,19 @@
 
 from arenite.report.as_json import from_json, to_json
 from arenite.report.build import Circumstances, build_report
-from arenite.report.contents import Layer, Limits, Report
+from arenite.report.contents import Layer, Limits, Report, ReportPort
 from arenite.report.html import to_html
 from arenite.report.markdown import to_markdown
 from arenite.report.text import render_report, render_summary
+from arenite.report.wording import accuracy, verdict
 
 __all__ = [
     "Circumstances",
     "Layer",
     "Limits",
     "Report",
+    "ReportPort",
+    "accuracy",
     "build_report",
     "from_json",
     "render_report",
@@ -19,4 +22,5 @@ __all__ = [
     "to_html",
     "to_json",
     "to_markdown",
+    "verdict",
 ]

@@ -32,6 +32,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "checksum": report.checksum,
         "macs": report.macs,
         "sqnr_db": report.sqnr_db,
+        "sqnr_data": report.sqnr_data,
         "io_layout": report.io_layout,
         "keeps_inputs": report.keeps_inputs,
         "inputs": [_port_to_json(port) for port in report.inputs],
@@ -90,6 +91,7 @@ def from_json(value: Mapping[str, Any], where: str) -> Report:
             checksum=value["checksum"],
             limits=Limits(limits["ram_bytes"], limits["flash_bytes"]),
             sqnr_db=value["sqnr_db"],
+            sqnr_data=value["sqnr_data"],
             notes=tuple(value["notes"]),
         )
     except (KeyError, TypeError, IndexError) as error:
@@ -103,12 +105,25 @@ def _port_to_json(port: ReportPort) -> dict[str, Any]:
         "dtype": port.dtype,
         "scale": port.scale,
         "zero_point": port.zero_point,
+        "source_shape": list(port.source_shape),
+        "source_dtype": port.source_dtype,
+        "permutation": list(port.permutation),
         "labels": list(port.labels),
     }
 
 
 def _port_from_json(value: Mapping[str, Any]) -> ReportPort:
-    return ReportPort(value["name"], tuple(value["shape"]), value["dtype"], value["scale"], value["zero_point"], tuple(value["labels"]))
+    return ReportPort(
+        name=value["name"],
+        shape=tuple(value["shape"]),
+        dtype=value["dtype"],
+        scale=value["scale"],
+        zero_point=value["zero_point"],
+        source_shape=tuple(value["source_shape"]),
+        source_dtype=value["source_dtype"],
+        permutation=tuple(value["permutation"]),
+        labels=tuple(value["labels"]),
+    )
 
 
 def _layer_to_json(layer: Layer) -> dict[str, Any]:
@@ -124,6 +139,7 @@ def _layer_to_json(layer: Layer) -> dict[str, Any]:
         "scale": layer.scale,
         "zero_point": layer.zero_point,
         "sqnr_db": layer.sqnr_db,
+        "saturated": layer.saturated,
         "origins": list(layer.origins),
     }
 
@@ -141,5 +157,6 @@ def _layer_from_json(value: Mapping[str, Any]) -> Layer:
         scale=value["scale"],
         zero_point=value["zero_point"],
         sqnr_db=value["sqnr_db"],
+        saturated=value["saturated"],
         origins=tuple(value["origins"]),
     )

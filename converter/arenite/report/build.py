@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +10,9 @@ from dataclasses import dataclass, field
 from arenite.emit.program import Call, Port, Program, ProgramTensor, Storage
 from arenite.graph import Graph, Quantization
 from arenite.plan.memory_plan import MemoryPlan
+from arenite.quantize import LayerReport
 from arenite.report.contents import Buffer, EdgeTranspose, Layer, Limits, Report, ReportPort
+from arenite.source_ports import SourcePort
 from arenite.version import __version__
 
 MODEL_STRUCT_BYTES, SESSION_STRUCT_BYTES, REGION_STRUCT_BYTES = 28, 16, 8
@@ -28,9 +31,12 @@ class Circumstances:
     keeps_inputs: bool = False
     limits: Limits = field(default_factory=Limits)
     code_bytes: int | None = None
-    layer_sqnr_db: Mapping[str, float] = field(default_factory=dict)
-    """By name of the output tensor."""
+    quality: Mapping[str, LayerReport] = field(default_factory=dict)
+    """What quantization did to each layer, by name of the output tensor."""
     sqnr_db: float | None = None
+    sqnr_data: str = ""
+    sources: Mapping[str, SourcePort] = field(default_factory=dict)
+    """Of every input and output, by name."""
     notes: tuple[str, ...] = ()
 
 
@@ -46,9 +52,9 @@ def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, a
         calibrate_command=about.calibrate_command,
         io_layout=about.io_layout,
         keeps_inputs=about.keeps_inputs,
-        inputs=tuple(_port(program, port) for port in program.inputs),
-        outputs=tuple(_port(program, port) for port in program.outputs),
-        layers=tuple(_layer(program, graph, call, about.layer_sqnr_db) for call in program.calls),
+        inputs=tuple(_port(program, port, about) for port in program.inputs),
+        outputs=tuple(_port(program, port, about) for port in program.outputs),
+        layers=tuple(_layer(program, graph, call, about.quality) for call in program.calls),
         buffers=_buffers(program, graph, plan),
         edge_transposes=_edge_transposes(program, graph),
         memories=tuple((memory.name, size) for memory, size in zip(program.memories, program.memory_bytes, strict=True)),
@@ -63,6 +69,7 @@ def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, a
         checksum=zlib.crc32(arn),
         limits=about.limits,
         sqnr_db=about.sqnr_db,
+        sqnr_data=about.sqnr_data,
         notes=(*plan.notes, *about.notes),
     )
 
@@ -73,17 +80,30 @@ def _scale(quantization: Quantization | None) -> tuple[float | None, int | None]
     return float(quantization.scale), int(quantization.zero_point)
 
 
-def _port(program: Program, port: Port) -> ReportPort:
+def _port(program: Program, port: Port, about: Circumstances) -> ReportPort:
     tensor = program.tensors[port.tensor]
-    return ReportPort(port.name, tensor.shape, tensor.dtype.value, *_scale(tensor.quantization), port.labels)
+    scale, zero_point = _scale(tensor.quantization)
+    source = about.sources[port.name]
+    return ReportPort(
+        name=port.name,
+        shape=tensor.shape,
+        dtype=tensor.dtype.value,
+        scale=scale,
+        zero_point=zero_point,
+        source_shape=source.shape,
+        source_dtype=source.dtype.value,
+        permutation=source.permutation,
+        labels=port.labels,
+    )
 
 
-def _layer(program: Program, graph: Graph, call: Call, sqnr_db: Mapping[str, float]) -> Layer:
+def _layer(program: Program, graph: Graph, call: Call, quality: Mapping[str, LayerReport]) -> Layer:
     node, output = graph.nodes[call.node], program.tensors[call.outputs[0]]
     constants: dict[int, ProgramTensor] = {
         i: program.tensors[i] for i in call.inputs if i >= 0 and program.tensors[i].storage is Storage.CONSTANT
     }
     scale, zero_point = _scale(output.quantization)
+    measured = quality.get(output.name)
     return Layer(
         name=call.name,
         op=call.op,
@@ -96,8 +116,13 @@ def _layer(program: Program, graph: Graph, call: Call, sqnr_db: Mapping[str, flo
         scale=scale,
         zero_point=zero_point,
         origins=node.origins or (node.name,),
-        sqnr_db=sqnr_db.get(output.name),
+        sqnr_db=None if measured is None else _finite(measured.sqnr_db),
+        saturated=None if measured is None else measured.saturated,
     )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 class _Steps:

@@ -18,6 +18,12 @@ class ReportPort:
     scale: float | None
     """Real value = scale · (q − zero_point); None where the port is float32."""
     zero_point: int | None
+    source_shape: tuple[int, ...]
+    """In the ONNX file, with dynamic dimensions bound."""
+    source_dtype: str
+    """In the ONNX file: float32, int8 or uint8."""
+    permutation: tuple[int, ...]
+    """Axis i of `shape` is axis permutation[i] of `source_shape`: not the identity where --io-layout nhwc dropped a transpose."""
     labels: tuple[str, ...] = ()
 
 
@@ -44,7 +50,9 @@ class Layer:
     origins: tuple[str, ...] = ()
     """All ONNX nodes that became this one, in order (a convolution with its batch normalization and activation)."""
     sqnr_db: float | None = None
-    """Signal to quantization noise of the output, measured on the calibration data; None where it was not measured."""
+    """Signal to quantization noise of the output, measured on the calibration data; None where it was not measured or is infinite."""
+    saturated: float | None = None
+    """Share of the output's float values beyond the representable range; None where it was not measured."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,9 @@ class Report:
     """CRC-32 of the .arn file as written: the file that this report is about."""
     limits: Limits = field(default_factory=Limits)
     sqnr_db: float | None = None
-    """End to end, measured on the calibration data; None where it was not measured."""
+    """End to end (the least of the outputs); None where it was not measured or is infinite."""
+    sqnr_data: str = ""
+    """What SQNRs were measured on, in words."""
     notes: tuple[str, ...] = ()
     """What the converter did that the user should know."""
 

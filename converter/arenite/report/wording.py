@@ -23,7 +23,7 @@ def verdict(report: Report) -> str:
 def accuracy(report: Report) -> str:
     """Whether the model's accuracy can be trusted, and what to do where it cannot. The last line that `convert` prints."""
     if report.calibrated:
-        measured = f"; end to end {report.sqnr_db:.1f} dB against float on the calibration data" if report.sqnr_db is not None else ""
+        measured = f"; end to end {report.sqnr_db:.1f} dB against float on {report.sqnr_data}" if report.sqnr_db is not None else ""
         return f"Calibrated: {report.calibration}{measured}."
     return (
         f"NOT CALIBRATED: accuracy is unknown ({report.calibration}). Sizes and speed are right. To calibrate: {report.calibrate_command}"

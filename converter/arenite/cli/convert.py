@@ -1,0 +1,93 @@
+"""`convert MODEL.onnx`, also `arenite convert`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from arenite.cli.console import Debug, Json, Quiet, command
+from arenite.cli.options import parse_shapes, parse_size
+from arenite.errors import PlanError
+
+
+class Io(Enum):
+    int8 = "int8"
+    float32 = "float32"
+
+
+class IoLayout(Enum):
+    onnx = "onnx"
+    nhwc = "nhwc"
+
+
+class Observer(Enum):
+    minmax = "minmax"
+    percentile = "percentile"
+    mse = "mse"
+
+
+def convert(
+    model: Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="The model.", show_default=False)],
+    calibration: Annotated[
+        Path | None,
+        typer.Option(help="Typical inputs: .npz with an array for each model input (or `x`), .npy, or a folder of such files."),
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="Core or board that the model is for, e.g. cortex-m4.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder to write. Default: named after the model, beside it.")] = None,
+    shape: Annotated[list[str], typer.Option(metavar="NAME=1,2,3", help="Shape of an input with dynamic dimensions; repeatable.")] = [],  # noqa: B006
+    io: Annotated[Io, typer.Option(help="Element type of inputs and outputs.")] = Io.int8,
+    io_layout: Annotated[
+        IoLayout, typer.Option(help="Layout of inputs and outputs; nhwc drops the transposes at the edges.")
+    ] = IoLayout.onnx,
+    keep_inputs: Annotated[bool, typer.Option("--keep-inputs", help="An inference leaves its inputs as they are.")] = False,
+    observer: Annotated[Observer, typer.Option(help="How activation ranges follow from the calibration data.")] = Observer.minmax,
+    name: Annotated[str | None, typer.Option(help="C identifier for files and symbols. Default: from the file name.")] = None,
+    max_ram: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="RAM that there is, e.g. 64k; exit status 8 if it is exceeded.")
+    ] = None,
+    max_flash: Annotated[str | None, typer.Option(metavar="SIZE", help="Flash that there is; exit status 8 if it is exceeded.")] = None,
+    dump_ir: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the graph after every pass there, as text.")] = None,
+    strip_names: Annotated[bool, typer.Option("--strip-names", help="Leave tensor and layer names out of the .arn file.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Convert an ONNX model to INT8 code for microcontrollers.
+
+    Writes a folder with the flat model (.arn), C sources in both forms, the C runtime, and a report.
+    """
+    shapes = parse_shapes(shape)
+    limits = parse_size(max_ram, "--max-ram"), parse_size(max_flash, "--max-flash")
+    with command(json, quiet, debug) as terminal:
+        from arenite import pipeline, report  # onnxruntime takes a second to import: --help need not wait for it
+
+        options = pipeline.ConvertOptions(
+            calibration=calibration,
+            target=target,
+            output=output,
+            shapes=shapes,
+            io=io.value,
+            io_layout=io_layout.value,
+            keep_inputs=keep_inputs,
+            observer=observer.value,
+            name=name,
+            limits=report.Limits(*limits),
+            dump_ir=dump_ir,
+            strip_names=strip_names,
+            force=force,
+        )
+        with terminal.progress():
+            conversion = pipeline.convert(model, options, terminal.advance)
+        if json:
+            terminal.show_json({**report.to_json(conversion.report), "output": str(conversion.folder)})
+            if not conversion.report.calibrated:
+                terminal.remark(report.accuracy(conversion.report), style="bold red")
+        else:
+            terminal.remark(f"Wrote {conversion.folder}")
+            terminal.show(report.render_summary(conversion.report))
+    if conversion.report.fits is False:
+        raise typer.Exit(PlanError.exit_code)

@@ -1,0 +1,93 @@
+"""`arenite verify MODEL.onnx DIR --data FILE`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from arenite.cli.console import Debug, Json, Quiet, Terminal, command
+from arenite.cli.run import EngineName
+
+if TYPE_CHECKING:
+    from arenite.verify import EngineResult, Verification
+
+DIFFERENT = 1
+"""Exit status where engines do not agree."""
+
+
+def verify(
+    model: Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="The model that was converted.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `convert` wrote.", show_default=False)],
+    data: Annotated[Path, typer.Option(help="Samples, as for --calibration, and labels `y` for accuracy.", show_default=False)],
+    engine: Annotated[list[EngineName], typer.Option(help="Repeatable. Default: all that can run here.", show_default=False)] = [],  # noqa: B006
+    samples: Annotated[int | None, typer.Option(min=1, help="Only so many samples.")] = None,
+    emulated_samples: Annotated[int, typer.Option(min=1, help="Only so many on the emulated engines.")] = 20,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Compare a converted model with its float original, and every engine with every other, bit for bit.
+
+    Exit status 1 if engines differ.
+    """
+    with command(json, quiet, debug) as terminal:
+        from arenite.verify import verify as verify_model
+
+        with terminal.progress():
+            verification = verify_model(
+                model,
+                folder,
+                data,
+                engines=[name.value for name in engine],
+                samples=samples,
+                emulated_samples=emulated_samples,
+                progress=terminal.advance,
+            )
+        for name, reason in verification.skipped.items():
+            terminal.remark(f"Engine {name} was left out: {reason}")
+        if json:
+            terminal.show_json(verification.to_json())
+        else:
+            _show(terminal, verification)
+    if not verification.bit_exact:
+        raise typer.Exit(DIFFERENT)
+
+
+def _show(terminal: Terminal, verification: Verification) -> None:
+    from arenite.verify.execution import measurements
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("engine")
+    for title in ("samples", "accuracy", "top-1 agreement", "SQNR, dB", "instructions"):
+        table.add_column(title, justify="right")
+    accuracy = _percent(verification.float_value) if verification.float_metric == "accuracy" else ""
+    table.add_row("float (onnxruntime)", str(verification.samples), accuracy, "", "", "")
+    for name, result in verification.engines.items():
+        table.add_row(name, *_figures(result))
+    terminal.show([table])
+    for name, result in verification.engines.items():
+        if result.info is not None:
+            terminal.show(Text(f"{name}: {line}") for line in measurements(result.info))
+    if verification.bit_exact:
+        counts = ", ".join(f"{name} on {count}" for name, count in verification.compared.items())
+        terminal.show([Text(f"Bit-exact: {counts} samples, every byte of every output the same.", style="bold green")])
+    else:
+        terminal.show(Text(f"NOT BIT-EXACT: {mismatch}", style="bold red") for mismatch in verification.mismatches)
+
+
+def _figures(result: EngineResult) -> list[str]:
+    return [
+        str(result.samples),
+        _percent(result.value) if result.metric == "accuracy" else "",
+        _percent(result.top1_agreement),
+        "exact" if result.sqnr_db is None else f"{result.sqnr_db:.1f}",
+        "" if result.info is None else f"{result.info.instructions:,}",
+    ]
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.2%}"

@@ -1,0 +1,191 @@
+"""convert(): from an ONNX file to a folder that a firmware can be built from. The whole story, in reading order."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from arenite.artifact import REPORT, check_destination, write_folder
+from arenite.cmake import cmake_lists
+from arenite.emit import build_program
+from arenite.emit.c import write_sources
+from arenite.emit.flat import serialize
+from arenite.emit.identifiers import identifier
+from arenite.emit.program import Program
+from arenite.errors import OutputError
+from arenite.frontend import load
+from arenite.graph import Graph
+from arenite.graph.printer import format_graph
+from arenite.passes import optimize
+from arenite.plan import MemoryPlan, plan
+from arenite.quantize import QuantizedModel, QuantizeOptions, quantize
+from arenite.report import Circumstances, Limits, Report, build_report, to_html, to_json, to_markdown
+from arenite.source_ports import SourcePort, load_calibration, source_ports
+from arenite.targets.catalogue import target_named
+from arenite.targets.sources import interpreter_sources, kernel_sources, runtime_root
+
+Progress = Callable[[str, int, int], None]
+"""(stage, units done, units in all)."""
+
+
+@dataclass(frozen=True)
+class ConvertOptions:
+    calibration: Path | None = None
+    """Typical inputs: see quantize.load_data. None: ranges are measured on synthetic inputs and accuracy is unknown."""
+    target: str | None = None
+    """A name of targets.catalogue.TARGETS, for the report."""
+    output: Path | None = None
+    """The folder to write. None: named after the model, beside it."""
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Of inputs with dynamic dimensions, by name."""
+    io: str = "int8"
+    io_layout: str = "onnx"
+    keep_inputs: bool = False
+    observer: str = "minmax"
+    name: str | None = None
+    """C identifier. None: made from the file's name."""
+    limits: Limits = field(default_factory=Limits)
+    dump_ir: Path | None = None
+    """A folder for the graph's text form after every pass."""
+    strip_names: bool = False
+    force: bool = False
+    """Write into a folder that holds files which are not Arenite's."""
+
+
+@dataclass(frozen=True)
+class Conversion:
+    folder: Path
+    report: Report
+    program: Program
+    quantized: QuantizedModel
+    plan: MemoryPlan
+
+
+def convert(path: Path, options: ConvertOptions | None = None, progress: Progress | None = None) -> Conversion:
+    """Convert the ONNX file at `path` and write the folder: all of it, or nothing.
+
+    Raises an AreniteError (errors.py) for whatever is wrong with the model, the data, the options or the destination.
+    """
+    options = options or ConvertOptions()
+    advance = progress or (lambda stage, done, total: None)
+    name = _name(path, options)
+    folder = options.output or path.with_suffix("")
+    check_destination(folder, force=options.force)
+    if options.target is not None:
+        target_named(options.target)
+    history = _History(options.dump_ir)
+
+    source = load(path, options.shapes)
+    history("load", source)
+    graph = optimize(source, io_layout=options.io_layout, on_pass=history)
+    ports = source_ports(source, history.before.get("drop_edge_transposes", graph), graph)
+    data = load_calibration(options.calibration, ports, graph) if options.calibration is not None else None
+    quantized = quantize(
+        graph, data, QuantizeOptions(observer=options.observer, io=options.io), lambda done, total: advance("calibrating", done, total)
+    )
+    history("quantize", quantized.graph)
+    memory = plan(quantized.graph, keep_inputs=options.keep_inputs)
+    program = build_program(quantized.graph, memory, name=name, calibrated=quantized.calibrated)
+    arn = serialize(program, strip_names=options.strip_names)
+
+    report = build_report(program, quantized.graph, memory, arn, _circumstances(path, options, ports, quantized))
+    write_folder(folder, _files(program, arn, report), force=options.force)
+    return Conversion(folder, report, program, quantized, memory)
+
+
+def _name(path: Path, options: ConvertOptions) -> str:
+    if options.name is None:
+        return identifier(path.stem)
+    if options.name != identifier(options.name):
+        raise OutputError(f"--name {options.name} is no C identifier that can be used here: {identifier(options.name)} would be one")
+    return options.name
+
+
+class _History:
+    """Sees the graph after every pass, and writes it where asked to: DIR/00_load.txt, …"""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder, self._count = folder, 0
+        self._last: Graph | None = None
+        self.before: dict[str, Graph] = {}
+        """What each pass was given, the last time that it ran."""
+
+    def __call__(self, name: str, graph: Graph) -> None:
+        if self._last is not None:
+            self.before[name] = self._last
+        self._last = graph
+        if self._folder is None:
+            return
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / f"{self._count:02}_{name}.txt").write_text(f"{format_graph(graph)}\n", encoding="utf-8")
+        except OSError as error:
+            raise OutputError(f"--dump-ir: {self._folder} cannot be written: {error.strerror or error}") from error
+        self._count += 1
+
+
+def _circumstances(path: Path, options: ConvertOptions, ports: dict[str, SourcePort], quantized: QuantizedModel) -> Circumstances:
+    finite = [value for value in quantized.sqnr_db.values() if math.isfinite(value)]
+    return Circumstances(
+        source=path.name,
+        target=options.target,
+        calibration=_calibration(options, quantized),
+        calibrate_command=None if quantized.calibrated else calibrate_command(path, options),
+        io_layout=options.io_layout,
+        keeps_inputs=options.keep_inputs,
+        limits=options.limits,
+        quality={layer.output: layer for layer in quantized.layers},
+        sources=ports,
+        sqnr_db=min(finite, default=None),
+        sqnr_data="the calibration data" if options.calibration is not None else "synthetic inputs",
+        notes=tuple(f"{layer.name}: {note}" for layer in quantized.layers for note in layer.notes),
+    )
+
+
+def _calibration(options: ConvertOptions, quantized: QuantizedModel) -> str:
+    if options.calibration is not None:
+        return f"ranges from {options.calibration.name} ({options.observer})"
+    return "ranges from the model's own quantization" if quantized.calibrated else "ranges were measured on synthetic inputs"
+
+
+def calibrate_command(path: Path, options: ConvertOptions) -> str:
+    """What to type to convert again with calibration data."""
+    words = ["convert", str(path), "--calibration", "DATA.npz"]
+    for flag, value in (("--target", options.target), ("--output", options.output), ("--name", options.name)):
+        words += [flag, str(value)] if value is not None else []
+    for name, shape in options.shapes.items():
+        words += ["--shape", f"{name}={','.join(map(str, shape))}"]
+    default = ConvertOptions()
+    for flag, chosen, usual in (("--io", options.io, default.io), ("--io-layout", options.io_layout, default.io_layout)):
+        words += [flag, chosen] if chosen != usual else []
+    for flag, wanted in (("--keep-inputs", options.keep_inputs), ("--strip-names", options.strip_names), ("--force", options.force)):
+        words += [flag] if wanted else []
+    return shlex.join(words)
+
+
+def _files(program: Program, arn: bytes, report: Report) -> dict[str, bytes]:
+    """Everything that a build needs, and the report: path below the folder → contents."""
+    root = runtime_root()
+    sources = [_below(root, file) for file in (*interpreter_sources(root), *kernel_sources(root))]
+    headers = [_below(root, file) for folder in ("include", "src", "kernels") for file in sorted((root / folder).rglob("*.h"))]
+    texts = {
+        **write_sources(program, arn),
+        "CMakeLists.txt": cmake_lists(program.name, sources),
+        "report.md": to_markdown(report),
+        "report.html": to_html(report),
+    }
+    files = {
+        f"{program.name}.arn": arn,
+        **{name: text.encode() for name, text in texts.items()},
+        **{name: (root.parent / name).read_bytes() for name in (*headers, *sources)},
+    }
+    listing = {**to_json(report), "files": sorted([*files, REPORT])}
+    return {**files, REPORT: (json.dumps(listing, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()}
+
+
+def _below(root: Path, file: Path) -> str:
+    return f"runtime_c/{file.relative_to(root).as_posix()}"

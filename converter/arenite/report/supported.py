@@ -1,0 +1,40 @@
+"""What is supported: the importers joined with the operator schema. Nothing here is a list of its own that could go stale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from arenite.frontend.importers import IMPORTERS
+from arenite.graph import OPERATORS
+from arenite.graph.expression import UNARY
+from arenite.graph.operators import Operator
+
+
+@dataclass(frozen=True)
+class SupportedOperator:
+    onnx: str
+    becomes: tuple[str, ...]
+    """Operators of the IR."""
+    execution: str
+    """How it is executed, in words."""
+
+
+def supported_operators() -> tuple[SupportedOperator, ...]:
+    """Every ONNX operator that the frontend imports, by name."""
+    return tuple(_supported(name) for name in sorted(IMPORTERS))
+
+
+def supported_kernels() -> tuple[Operator, ...]:
+    """The operators of the flat model, by code."""
+    return tuple(sorted((o for o in OPERATORS.values() if o.code is not None), key=lambda operator: operator.code or 0))
+
+
+def _supported(name: str) -> SupportedOperator:
+    found = tuple(operator for operator in OPERATORS.values() if name in operator.onnx)
+    if found:
+        return SupportedOperator(name, tuple(o.name for o in found), "; ".join(dict.fromkeys(o.summary for o in found)))
+    if name in ("Relu", "Clip"):
+        return SupportedOperator(name, ("Elementwise",), "fused into the layer before it, else a table of 256 bytes")
+    if name in UNARY or name in ("Pow", "Max", "Min"):
+        return SupportedOperator(name, ("Elementwise",), "a table of 256 bytes, together with its elementwise neighbours")
+    return SupportedOperator(name, (), "evaluated at conversion")

@@ -1,0 +1,55 @@
+"""The model's inputs and outputs as the ONNX file has them, against those of the optimized graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from arenite.graph import DType, Graph
+from arenite.quantize import Dataset, InputSpec, load_data
+
+
+@dataclass(frozen=True)
+class SourcePort:
+    """An input or output in the ONNX file."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+    permutation: tuple[int, ...]
+    """Axis i in the graph is this axis in the ONNX file: not the identity where a transpose at the edge was dropped."""
+
+
+def source_ports(source: Graph, before: Graph, graph: Graph) -> dict[str, SourcePort]:
+    """Every input and output by name. `source` is the imported graph, `graph` the optimized one; `before` is the one from which
+    transposes at the edges were dropped, or `graph` itself where they were kept."""
+    permutations: dict[str, tuple[int, ...]] = {}
+    for node in before.nodes:
+        if node.op != "Transpose":
+            continue
+        perm = tuple(node.attributes["perm"])
+        if node.input in graph.inputs and node.output not in graph.tensors:
+            permutations[node.input] = perm
+        if node.output in graph.outputs and node.input not in graph.tensors:
+            permutations[node.output] = tuple(int(axis) for axis in np.argsort(perm))
+    return {
+        name: SourcePort(
+            source.tensors[name].shape,
+            source.io_dtypes.get(name, DType.FLOAT32),
+            permutations.get(name, tuple(range(len(source.tensors[name].shape)))),
+        )
+        for name in (*source.inputs, *source.outputs)
+    }
+
+
+def load_calibration(path: Path, ports: Mapping[str, SourcePort], graph: Graph) -> Dataset:
+    """Samples in the ONNX layout, turned into that of the optimized `graph`. Raises CalibrationError."""
+    specs = tuple(InputSpec(name, ports[name].shape, ports[name].dtype, graph.tensors[name].quantization) for name in graph.inputs)
+    data = load_data(path, specs)
+    inputs = {
+        name: np.ascontiguousarray(np.transpose(values, (0, *(1 + axis for axis in ports[name].permutation))))
+        for name, values in data.inputs.items()
+    }
+    return replace(data, inputs=inputs)

@@ -1,0 +1,86 @@
+"""Between the samples of a data file, the ONNX file and the artifact: element types, layouts, quantization."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from arenite_runtime import Model, ModelError
+from numpy.typing import NDArray
+
+from arenite.artifact import REPORT, read_artifact
+from arenite.errors import ArtifactError
+from arenite.graph import DType, Quantization
+from arenite.quantize import Dataset, InputSpec, load_data
+from arenite.report import ReportPort, from_json
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Converts samples and results of one artifact. Samples and results are real values in the ONNX file's layout."""
+
+    inputs: tuple[ReportPort, ...]
+    outputs: tuple[ReportPort, ...]
+    model: Model
+
+    @classmethod
+    def read(cls, folder: Path) -> Ports:
+        """Raises ArtifactError where `folder` is not what `convert` wrote."""
+        artifact = read_artifact(folder)
+        report = from_json(artifact.report, str(folder / REPORT))
+        try:
+            model = Model.load(artifact.arn)
+        except ModelError as error:
+            raise ArtifactError(f"{artifact.arn}: {error}") from error
+        if (len(model.inputs), len(model.outputs)) != (len(report.inputs), len(report.outputs)):
+            raise ArtifactError(f"{artifact.arn} is not the file that {REPORT} describes: convert the model again")
+        return cls(report.inputs, report.outputs, model)
+
+    def load(self, data: Path) -> Dataset:
+        """Raises CalibrationError where the data does not fit."""
+        return load_data(data, tuple(_spec(port) for port in self.inputs))
+
+    def engine_inputs(self, sample: Mapping[str, NDArray[np.float32]]) -> list[Array]:
+        """A sample → one array an input, as the engines take it."""
+        return [
+            self._stored(index, np.ascontiguousarray(np.transpose(sample[port.name], port.permutation)))
+            for index, port in enumerate(self.inputs)
+        ]
+
+    def real_outputs(self, outputs: Sequence[Array]) -> list[NDArray[np.float32]]:
+        """What an engine returned for a sample → real values."""
+        return [
+            np.transpose(self._real(index, outputs[index]).reshape(port.shape), np.argsort(port.permutation))
+            for index, port in enumerate(self.outputs)
+        ]
+
+    def reference_outputs(self, outputs: Sequence[Array]) -> list[NDArray[np.float32]]:
+        """What onnxruntime returned for a sample → real values."""
+        return [
+            np.asarray(values, np.float32) if port.source_dtype == "float32" else _spec(port).real_values(values)
+            for values, port in zip(outputs, self.outputs, strict=True)
+        ]
+
+    def _stored(self, index: int, values: NDArray[np.float32]) -> Array:
+        port = self.inputs[index]
+        if port.dtype == "uint8":
+            return _spec(port).declared_values(values)
+        return self.model.quantize_input(index, values)
+
+    def _real(self, index: int, values: Array) -> NDArray[np.float32]:
+        port = self.outputs[index]
+        return _spec(port).real_values(values) if port.dtype == "uint8" else self.model.dequantize_output(index, values)
+
+
+def _spec(port: ReportPort) -> InputSpec:
+    """A port as the data file and the ONNX file see it. An int8 zero point goes with uint8 as well (the IR's convention)."""
+    quantization = None
+    if port.scale is not None and port.zero_point is not None:
+        offset = 128 if port.dtype == "uint8" else 0
+        quantization = Quantization.per_tensor(port.scale, port.zero_point - offset)
+    return InputSpec(port.name, port.source_shape, DType(port.source_dtype), quantization)

@@ -1,0 +1,222 @@
+"""verify(): every engine's outputs against the float model's and against each other's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arenite.errors import ArtifactError, CalibrationError, ToolError
+from arenite.targets import ENGINES, Engine, RunInfo, open_engine
+from arenite.verify.execution import Progress, info_to_json, run_in_chunks
+from arenite.verify.metrics import accuracy, sqnr_db, top1_agreement
+from arenite.verify.ports import Ports
+from arenite.verify.reference import Reference
+
+Array = NDArray[Any]
+EMULATED_SAMPLES = 20
+"""An emulated inference takes up to a second: by default those engines run so many samples only."""
+
+
+@dataclass(frozen=True)
+class EngineResult:
+    metric: str
+    """"accuracy" with labels, else "top1_agreement", or "sqnr_db" where the first output is a single value."""
+    value: float | None
+    top1_agreement: float
+    """With the float model, on the first output."""
+    sqnr_db: float | None
+    """Against the float model, on all outputs; None where there is no difference at all."""
+    samples: int
+    info: RunInfo | None
+    """Measurements of an emulated engine."""
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """The first difference between two engines."""
+
+    engine: str
+    other: str
+    sample: int
+    output: str
+    values: int
+    """Values that differ in that output of that sample."""
+
+    def __str__(self) -> str:
+        return f"{self.engine} and {self.other} differ: {self.values} values of output {self.output}, first at sample {self.sample}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    engines: dict[str, EngineResult]
+    float_metric: str
+    float_value: float | None
+    """Accuracy of the float model; None without labels."""
+    samples: int
+    mismatches: tuple[Mismatch, ...]
+    compared: dict[str, int]
+    """By engine, how many samples were compared byte for byte with the first one's."""
+    skipped: dict[str, str]
+    """Engines that cannot run here, and why."""
+
+    @property
+    def bit_exact(self) -> bool:
+        """No engine's bytes differ from another's."""
+        return not self.mismatches
+
+    def to_json(self) -> dict[str, Any]:
+        """What `arenite verify --json` prints; docs/cli.md."""
+        return {
+            "engines": {
+                name: {
+                    "metric": result.metric,
+                    "value": result.value,
+                    "top1_agreement": result.top1_agreement,
+                    "sqnr_db": result.sqnr_db,
+                    "samples": result.samples,
+                    **({} if result.info is None else info_to_json(result.info)),
+                }
+                for name, result in self.engines.items()
+            },
+            "float": {"metric": self.float_metric, "value": self.float_value},
+            "bit_exact": self.bit_exact,
+            "samples": self.samples,
+            "compared": self.compared,
+            "mismatches": [str(mismatch) for mismatch in self.mismatches],
+            "skipped": self.skipped,
+        }
+
+
+def verify(
+    model: Path,
+    folder: Path,
+    data: Path,
+    *,
+    engines: Sequence[str] = (),
+    samples: int | None = None,
+    emulated_samples: int = EMULATED_SAMPLES,
+    progress: Progress | None = None,
+) -> Verification:
+    """Run the ONNX file `model` with onnxruntime, and the artifact in `folder` with `engines`, on the samples of `data`.
+
+    Without `engines` all that can run here do. `samples` bounds the samples of every engine, `emulated_samples` those of the emulated ones.
+    The NumPy engine always takes part in the comparison of bytes, so that a single engine is compared with something.
+    Raises the AreniteErrors of its parts; ToolError where a named engine cannot run.
+    """
+    advance = progress or (lambda stage, done, total: None)
+    ports = Ports.read(folder)
+    reference = Reference(model)
+    _require_same_model(ports, reference, folder)
+    dataset = ports.load(data)
+    if samples is not None:
+        dataset = dataset.first(samples)
+    count = len(dataset)
+    if count == 0:
+        raise CalibrationError(f"{data}: no samples to verify with")
+    labels = class_labels(dataset.labels, data)
+
+    done = 0
+
+    def one_more(number: int) -> None:
+        nonlocal done
+        done += number
+        advance("float (onnxruntime)", done, count)
+
+    expected = [ports.reference_outputs(outputs) for outputs in reference.run([dataset.declared_sample(i) for i in range(count)], one_more)]
+    opened, skipped = _open(engines, folder)
+    inputs = [ports.engine_inputs(dataset.sample(i)) for i in range(count)]
+    raw: dict[str, list[list[Array]]] = {}
+    for name, engine in opened.items():
+        mine = inputs[: min(count, emulated_samples)] if name.startswith("emulated") else inputs
+        raw[name] = run_in_chunks(engine, mine, lambda n, total, name=name: advance(name, n, total))  # type: ignore[misc]
+
+    results = {
+        name: _result([ports.real_outputs(outputs) for outputs in raw[name]], expected, labels, opened[name].info) for name in opened
+    }
+    if "numpy" not in raw and raw:
+        most = max(len(outputs) for outputs in raw.values())
+        raw["numpy"] = run_in_chunks(open_engine("numpy", folder), inputs[:most], lambda n, total: advance("numpy", n, total))
+    mismatches, compared = _compare(raw, [port.name for port in ports.outputs])
+    float_metric = "accuracy" if labels is not None else next((r.metric for r in results.values()), "top1_agreement")
+    float_value = accuracy([outputs[0] for outputs in expected], labels) if labels is not None else None
+    return Verification(results, float_metric, float_value, count, mismatches, compared, skipped)
+
+
+def class_labels(labels: Array | None, data: Path) -> NDArray[np.int64] | None:
+    """Labels as int64 [samples]; one-hot rows become their index. None where there are none. Raises CalibrationError for other kinds."""
+    if labels is None:
+        return None
+    if labels.ndim == 2 and labels.shape[1] > 1 and np.all((labels == 0) | (labels == 1)) and np.all(labels.sum(axis=1) == 1):
+        return np.asarray(labels.argmax(axis=1), np.int64)
+    flat = labels.reshape(len(labels), -1)
+    if flat.shape[1] != 1 or flat.dtype.kind not in "iubf" or not np.array_equal(flat, np.asarray(flat, np.int64)):
+        raise CalibrationError(
+            f"{data}: the labels `y` are {labels.dtype} of the shape {labels.shape}. Accuracy needs a class number a sample; "
+            "leave `y` out to compare with the float model instead."
+        )
+    return np.asarray(flat[:, 0], np.int64)
+
+
+def _require_same_model(ports: Ports, reference: Reference, folder: Path) -> None:
+    names = tuple(port.name for port in ports.inputs), tuple(port.name for port in ports.outputs)
+    if names != (reference.inputs, reference.outputs):
+        raise ArtifactError(
+            f"{folder} was not converted from {reference.path}: its inputs and outputs are {', '.join(names[0])} → {', '.join(names[1])}, "
+            f"the model's {', '.join(reference.inputs)} → {', '.join(reference.outputs)}"
+        )
+
+
+def _open(names: Sequence[str], folder: Path) -> tuple[dict[str, Engine], dict[str, str]]:
+    """The engines asked for, which must open; or all that can be opened, and why the others cannot."""
+    if names:
+        return {name: open_engine(name, folder) for name in dict.fromkeys(names)}, {}
+    opened, skipped = {}, {}
+    for name in ENGINES:
+        try:
+            opened[name] = open_engine(name, folder)
+        except ToolError as error:
+            skipped[name] = str(error)
+    return opened, skipped
+
+
+def _result(
+    outputs: list[list[Array]], expected: list[list[Array]], labels: NDArray[np.int64] | None, info: RunInfo | None
+) -> EngineResult:
+    expected = expected[: len(outputs)]
+    first, first_expected = [sample[0] for sample in outputs], [sample[0] for sample in expected]
+    agreement = top1_agreement(first, first_expected)
+    noise = sqnr_db([y for sample in outputs for y in sample], [r for sample in expected for r in sample])
+    if labels is not None:
+        return EngineResult("accuracy", accuracy(first, labels[: len(first)]), agreement, noise, len(first), info)
+    if first_expected[0].size == 1:
+        return EngineResult("sqnr_db", noise, agreement, noise, len(first), info)
+    return EngineResult("top1_agreement", agreement, agreement, noise, len(first), info)
+
+
+def _compare(raw: dict[str, list[list[Array]]], outputs: list[str]) -> tuple[tuple[Mismatch, ...], dict[str, int]]:
+    """Every engine against the one with most samples (NumPy, where equal)."""
+    if not raw:
+        return (), {}
+    base = max(raw, key=lambda name: (len(raw[name]), name == "numpy"))
+    found, compared = [], {}
+    for name, results in raw.items():
+        if name == base:
+            continue
+        compared[name] = len(results)
+        for sample, (mine, theirs) in enumerate(zip(results, raw[base], strict=False)):
+            different = [int(np.count_nonzero(_bits(a) != _bits(b))) for a, b in zip(mine, theirs, strict=True)]
+            if any(different):
+                which = next(i for i, number in enumerate(different) if number)
+                found.append(Mismatch(name, base, sample, outputs[which], different[which]))
+                break
+    return tuple(found), compared
+
+
+def _bits(array: Array) -> Array:
+    """float32 as its bits, so that NaN equals NaN and 0.0 differs from −0.0."""
+    return np.ascontiguousarray(array).view(np.uint32) if array.dtype == np.float32 else array
