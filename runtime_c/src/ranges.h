@@ -1,7 +1,7 @@
 /* What the checks of the built-in operators share. Every number that is multiplied has been bounded, or is multiplied by arn_is_product,
  * which cannot overflow. All return 1 or 0. */
-#ifndef ARENITE_OPS_RANGES_H
-#define ARENITE_OPS_RANGES_H
+#ifndef ARENITE_RANGES_H
+#define ARENITE_RANGES_H
 
 #include "arenite_resolver.h"
 
