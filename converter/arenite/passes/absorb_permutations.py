@@ -16,6 +16,7 @@ from arenite.graph.graph import Graph
 from arenite.graph.tensor import Quantization, Tensor
 from arenite.passes.layout_cost import LayoutCost, within_rows
 from arenite.passes.merge_views import emit_view, merge_views
+from arenite.passes.uses import put_constant
 from arenite.passes.view import View, split_factors
 
 
@@ -49,13 +50,13 @@ def _absorb_columns(graph: Graph) -> bool:
         # x[j] = root[order[j]], so W·x = Σ W[:, j]·root[order[j]]: column order[j] is W's column j.
         columns = np.empty_like(weight.data)
         columns[:, _row_order(view)] = weight.data
-        moved = graph.add(Tensor.constant(weight.name, columns, weight.quantization))
+        moved = put_constant(graph, weight.name, Tensor.constant(weight.name, columns, weight.quantization))
         x = graph.tensors[node.input]
         flat = graph.add(replace(x, name=f"{x.name}_unpermuted"))
         writer = graph.producer(x.name)
         assert writer is not None  # a view
         reshape = emit_view(graph, View.identity(graph.tensors[root].shape).reshape(x.shape), root, flat, writer)
-        graph.replace_node(node, [*reshape, replace(node, inputs=(flat.name, moved.name, *node.inputs[2:]))])
+        graph.replace_node(node, [*reshape, replace(node, inputs=(flat.name, moved, *node.inputs[2:]))])
         return True
     return False
 
@@ -72,7 +73,7 @@ def _absorb_rows(graph: Graph) -> bool:
         # Let the node write what the views read, y[order], and make y itself a view of that.
         permuted = View(view.source, view.source, view.factors)
         order = _row_order(permuted)
-        vectors = [None if name is None else graph.add(_rows(graph.tensors[name], order)).name for name in node.inputs[1:]]
+        vectors = [None if name is None else put_constant(graph, name, _rows(graph.tensors[name], order)) for name in node.inputs[1:]]
         y = graph.tensors[node.output]
         new = graph.add(replace(y, name=f"{y.name}_permuted"))
         back = emit_view(graph, permuted.inverse(), new.name, y, node)

@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from arenite.errors import Unsupported, UnsupportedModelError
-from arenite.graph.graph import Graph, Node
+from arenite.graph.graph import Graph
 from arenite.graph.tensor import DType, Quantization, Tensor
 from arenite.passes.propagate_annotations import propagate_annotations, quantized_values, requantization
 
@@ -77,16 +77,6 @@ def _float_activations(graph: Graph) -> None:
         if _is_int8(tensor):
             data = None if tensor.data is None or tensor.quantization is None else _dequantized(tensor, tensor.quantization)
             graph.tensors[name] = replace(tensor, dtype=DType.FLOAT32, data=data)
-    for node in graph.nodes:  # a filled border was counted in steps of the scale
-        q = graph.tensors[node.input].quantization
-        if node.op == "Pad" and q is not None and q.is_per_tensor and _was_int8(graph, node):
-            value = float(np.float32(q.scale) * (np.float32(node.attributes["value"]) - np.float32(q.zero_point)))
-            graph.replace_node(node, [node.with_attributes(value=value)])
-
-
-def _was_int8(graph: Graph, node: Node) -> bool:
-    """Whether the node stood between int8 tensors: nothing but Quantize writes an annotation before this pass."""
-    return graph.tensors[node.output].quantization is not None
 
 
 def _dequantized(tensor: Tensor, q: Quantization) -> np.ndarray:

@@ -16,10 +16,10 @@ from dataclasses import replace
 
 from arenite.graph.graph import Graph, Node
 from arenite.passes.layout_cost import ELEMENT, LayoutCost
-from arenite.passes.merge_views import emit_view, merge_views
+from arenite.passes.merge_views import emit_view, find_views, merge_views
 from arenite.passes.min_cut import cheapest_labels
-from arenite.passes.relayout import AnyView, AxisMap, Relayout, flexible, relaid_constants
-from arenite.passes.view import View, split_factors
+from arenite.passes.relayout import AnyView, AxisMap, Relayout, axis_map_to, flexible, relaid_constants
+from arenite.passes.view import View
 
 CHANNELS_LAST = {3: (0, 2, 1), 4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 
@@ -65,33 +65,11 @@ def _candidates(cost: LayoutCost, node: Node) -> Iterator[Relayout]:
     if len(shape) in CHANNELS_LAST:
         yield AxisMap(CHANNELS_LAST[len(shape)], len(shape))
     for view in views:
-        axes = _axis_map(view)
+        axes = axis_map_to(view)
         if axes is not None:
             yield axes
         if node.op == "Elementwise" and view.target == shape:
             yield AnyView(view.inverse())
-
-
-def _axis_map(view: View) -> AxisMap | None:
-    """The change of layout from the view's target back to its source; None where axes are split or joined between them."""
-    groups = split_factors(view.factors, view.target)
-    if groups is None or any(len(group) > 1 for group in groups):
-        return None
-    stride, source_axes = 1, {}
-    for axis in reversed(range(len(view.source))):
-        source_axes[view.source[axis], stride] = axis  # where sizes are 1 the entry is not asked for
-        stride *= view.source[axis]
-    axes: list[int | None] = [None] * len(view.source)
-    for axis, group in enumerate(groups):
-        if group and group[0] not in source_axes:
-            return None
-        if group:
-            axes[source_axes[group[0]]] = axis
-    ones = [axis for axis, size in enumerate(view.target) if size == 1]
-    for position, size in enumerate(view.source):
-        if size == 1 and ones:
-            axes[position] = ones.pop(0)
-    return AxisMap(tuple(axes), len(view.target))
 
 
 def _region(cost: LayoutCost, start: Node, relayout: Relayout) -> dict[str, Node]:
@@ -171,6 +149,7 @@ def _relaid(graph: Graph, chosen: frozenset[str], relayout: Relayout) -> Graph:
     A turned tensor keeps its name, and the old layout gets a fresh one, unless it is an output of the graph.
     """
     before, graph = graph, graph.copy()
+    roots = {name: root for name, (root, _) in find_views(before).items()}
     nodes: list[Node] = []
     turned: dict[str, str] = {}
     kept: dict[str, str] = {}
@@ -185,7 +164,7 @@ def _relaid(graph: Graph, chosen: frozenset[str], relayout: Relayout) -> Graph:
                 tensor = before.tensors[source]
                 view = relayout.view(tensor.shape)
                 assert view is not None
-                target = graph.add(replace(tensor, name=f"{source}_turned", shape=view.target))
+                target = graph.add(replace(tensor, name=f"{roots.get(source, source)}_turned", shape=view.target))
                 nodes += emit_view(graph, view, source, target, node)
                 turned[source] = target.name
         names = {**turned, **relaid_constants(graph, node, relayout)}

@@ -17,10 +17,10 @@ import numpy as np
 
 from arenite.graph.graph import Graph, Node
 from arenite.graph.operators import UNBOUNDED
-from arenite.graph.tensor import Quantization
+from arenite.graph.tensor import Quantization, Tensor
 from arenite.passes.affine import Affine, Vector, affine_of
 from arenite.passes.linear import LINEAR, bias_of, is_padded, output_channels, scaled_inputs, scaled_outputs, weight_of
-from arenite.passes.uses import Uses
+from arenite.passes.uses import Uses, put_constant
 
 
 def fold_affine(graph: Graph) -> Graph:
@@ -70,8 +70,8 @@ def _with_bias(graph: Graph, linear: Node, affine: Affine, shift: Vector) -> Nod
         return replace(linear, inputs=inputs)
     if bias.quantization is not None:
         return None
-    new = graph.add_constant(bias.name, (np.asarray(bias.data, np.float64) + shift).astype(np.float32))
-    return replace(linear, inputs=(linear.input, linear.inputs[1], new.name))
+    new = Tensor.constant(bias.name, (np.asarray(bias.data, np.float64) + shift).astype(np.float32))
+    return replace(linear, inputs=(linear.input, linear.inputs[1], put_constant(graph, bias.name, new)))
 
 
 def _bias_constant(graph: Graph, linear: Node, affine: Affine, shift: Vector) -> str:

@@ -10,7 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from arenite.graph.graph import Graph, Node
+from arenite.passes.merge_views import emit_view
+from arenite.passes.relayout import axis_map_to
 from arenite.passes.uses import Uses, same_quantization
+from arenite.passes.view import View
 
 
 def fuse_pad(graph: Graph) -> Graph:
@@ -26,15 +29,43 @@ def _fuse_one(graph: Graph) -> bool:
     for node in graph.nodes:
         if node.op != "Pad" or node.output in graph.outputs or not same_quantization(graph, node.input, node.output):
             continue
-        if len(graph.tensors[node.input].shape) != 4 or not uses.readers[node.output]:
+        pad, reshapes = _behind_reshape(graph, uses, node)
+        if len(graph.tensors[pad.output].shape) != 4 or not uses.readers[pad.output]:
             continue
-        fused = [_with_padding(graph, uses, node, reader) for reader in uses.readers[node.output]]
+        fused = [_with_padding(graph, uses, pad, reader) for reader in uses.readers[pad.output]]
         if all(fused):
-            for reader, new in zip(uses.readers[node.output], fused, strict=True):
+            graph.replace_node(node, reshapes)
+            for reader, new in zip(uses.readers[pad.output], fused, strict=True):
                 assert new is not None
                 graph.replace_node(reader, [new.absorbing(node)])
             return True
     return False
+
+
+def _behind_reshape(graph: Graph, uses: Uses, pad: Node) -> tuple[Node, list[Node]]:
+    """The Pad as it would be behind the Reshape that alone reads it, and that Reshape in front of it.
+
+    Keras pads causal one-dimensional convolutions as [N, L, C] and then inserts the height of 1.
+    """
+    reshape = uses.readers[pad.output][0] if uses.read_once(pad.output) else None
+    if (
+        reshape is None
+        or reshape.op != "Reshape"
+        or reshape.output in graph.outputs
+        or not same_quantization(graph, pad.output, reshape.output)
+    ):
+        return pad, []
+    padded, x = graph.tensors[reshape.output], graph.tensors[pad.input]
+    axes = axis_map_to(View.identity(padded.shape).reshape(graph.tensors[pad.output].shape))
+    attributes = None if axes is None else axes.attributes(graph, pad)
+    change = None if axes is None else axes.view(x.shape)
+    if attributes is None or change is None or change.moves:
+        return pad, []
+    target = graph.add(replace(x, name=f"{x.name}_reshaped", shape=change.target))
+    return (
+        replace(pad.with_attributes(**attributes), inputs=(target.name,), outputs=(padded.name,)),
+        emit_view(graph, change, x.name, target, reshape),
+    )
 
 
 def _with_padding(graph: Graph, uses: Uses, pad: Node, reader: Node) -> Node | None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from arenite.graph.graph import Graph, Node
 from arenite.graph.tensor import Tensor
 from arenite.passes.affine import Vector
+from arenite.passes.uses import put_constant
 
 LINEAR = ("Conv", "DepthwiseConv", "FullyConnected")
 
@@ -32,11 +33,15 @@ def is_padded(node: Node) -> bool:
 
 def with_weights(graph: Graph, node: Node, weight: NDArray[np.float64], bias: Vector | None) -> Node:
     """The node with other weights and bias (float64, rounded to float32 once); the constants are added to `graph`."""
-    old_bias = bias_of(graph, node)
-    names: list[str | None] = [node.input, graph.add(Tensor.constant(weight_of(graph, node).name, weight.astype(np.float32))).name]
+    old_weight, old_bias = weight_of(graph, node), bias_of(graph, node)
+    names: list[str | None] = [
+        node.input,
+        put_constant(graph, old_weight.name, Tensor.constant(old_weight.name, weight.astype(np.float32))),
+    ]
     if bias is not None:
-        name = old_bias.name if old_bias is not None else f"{node.name}_bias"
-        names.append(graph.add(Tensor.constant(name, bias.astype(np.float32))).name)
+        name = f"{node.name}_bias" if old_bias is None else old_bias.name
+        tensor = Tensor.constant(name, bias.astype(np.float32))
+        names.append(graph.add(tensor).name if old_bias is None else put_constant(graph, name, tensor))
     return replace(node, inputs=tuple(names))
 
 

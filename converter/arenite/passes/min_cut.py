@@ -43,12 +43,12 @@ def cheapest_labels(costs: Mapping[V, tuple[int, int]], edges: Sequence[tuple[V,
                     queue.append(to)
         if sink not in came_from:
             return {vertex for vertex, i in index.items() if i in came_from}, total
-        path, end = [], sink
-        while end != source:
-            path.append((came_from[end], end))
-            end = came_from[end]
-        flow = min(capacity[a][b] for a, b in path)
-        for a, b in path:
-            capacity[a][b] -= flow
-            capacity[b][a] += flow
+        path, at = [], sink
+        while at != source:
+            path.append((came_from[at], at))
+            at = came_from[at]
+        flow = min(capacity[start][end] for start, end in path)
+        for start, end in path:
+            capacity[start][end] -= flow
+            capacity[end][start] += flow
         total += flow

@@ -10,6 +10,7 @@ from arenite.graph.expression import Expression, Step
 from arenite.graph.graph import Graph
 from arenite.graph.operators import UNBOUNDED
 from arenite.graph.tensor import Quantization, Tensor
+from arenite.passes.uses import put_constant
 
 
 def reduce_slopes(graph: Graph) -> Graph:
@@ -33,7 +34,7 @@ def reduce_slopes(graph: Graph) -> Graph:
             data = data.reshape(-1) if whole else np.ascontiguousarray(np.broadcast_to(data, x.shape))
             if q is not None and q.axis is not None:
                 q = Quantization(q.scale, q.zero_point, 0) if whole and q.scale.size == data.size else None
-            new = graph.add(Tensor.constant(slope.name, data, q))
-            graph.replace_node(node, [replace(node, inputs=(x.name, new.name))])
+            new = put_constant(graph, slope.name, Tensor.constant(slope.name, data, q))
+            graph.replace_node(node, [replace(node, inputs=(x.name, new))])
     graph.prune()
     return graph

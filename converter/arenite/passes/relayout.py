@@ -9,7 +9,8 @@ import numpy as np
 
 from arenite.graph.graph import Graph, Node
 from arenite.graph.tensor import Quantization, Tensor
-from arenite.passes.view import Shape, View
+from arenite.passes.uses import put_constant
+from arenite.passes.view import Shape, View, split_factors
 
 BINARY = ("Add", "Sub", "Mul", "Div")
 _WITH_AXES = (*BINARY, "PRelu", "Concat", "MatMul")
@@ -73,10 +74,11 @@ class AxisMap:
         a = node.attributes
         if node.op == "Elementwise" or node.op in BINARY:
             return {}
-        if node.op in ("Softmax", "BatchNormalization", "FullyConnected"):
+        if node.op in ("Softmax", "BatchNormalization"):
             return {} if self._keeps_last(1) else None
-        if node.op == "MatMul":
-            return {} if self._keeps_last(2) else None
+        if node.op in ("FullyConnected", "MatMul"):
+            rows = 1 if node.op == "FullyConnected" else 2
+            return {} if self._keeps_last(rows) and len(self.axes) == self.rank else None
         if node.op == "PRelu":
             whole = len(graph.tensors[node.inputs[1] or ""].shape) in (0, self.rank)
             return {} if whole or self._keeps_last(1) else None
@@ -106,6 +108,28 @@ class AxisMap:
         return self.axes[-count:] == tuple(range(self.rank - count, self.rank))
 
 
+def axis_map_to(view: View) -> AxisMap | None:
+    """The change of layout from the view's target back to its source; None where axes are split or joined between them."""
+    groups = split_factors(view.factors, view.target)
+    if groups is None or any(len(group) > 1 for group in groups):
+        return None
+    stride, source_axes = 1, {}
+    for axis in reversed(range(len(view.source))):
+        source_axes[view.source[axis], stride] = axis  # where sizes are 1 the entry is not asked for
+        stride *= view.source[axis]
+    axes: list[int | None] = [None] * len(view.source)
+    for axis, group in enumerate(groups):
+        if group and group[0] not in source_axes:
+            return None
+        if group:
+            axes[source_axes[group[0]]] = axis
+    ones = [axis for axis, size in enumerate(view.target) if size == 1]
+    for position, size in enumerate(view.source):
+        if size == 1 and ones:
+            axes[position] = ones.pop(0)
+    return AxisMap(tuple(axes), len(view.target))
+
+
 @dataclass(frozen=True)
 class AnyView:
     """A view of any kind; only operators that treat every element alike can follow."""
@@ -133,5 +157,5 @@ def relaid_constants(graph: Graph, node: Node, relayout: Relayout) -> dict[str, 
     for name in node.inputs:
         if name is not None and node.op in _WITH_AXES and graph.tensors[name].is_constant:
             moved = relayout.constant(graph.tensors[name])
-            result[name] = name if moved is graph.tensors[name] else graph.add(moved).name
+            result[name] = name if moved is graph.tensors[name] else put_constant(graph, name, moved)
     return result

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from arenite.graph.graph import Graph, Node
+from arenite.graph.tensor import Tensor
 
 
 class Uses:
@@ -25,6 +28,15 @@ class Uses:
     def is_free(self, name: str) -> bool:
         """Read once, and not required to exist with a given quantization: a rewrite may do away with it."""
         return self.read_once(name) and self.graph.tensors[name].quantization is None
+
+
+def put_constant(graph: Graph, old: str, new: Tensor) -> str:
+    """Add `new`, which stands for `old` in one place, and give its name: `old` where nobody else reads that, else a fresh one."""
+    readers = sum(name == old for node in graph.nodes for name in node.inputs)
+    if readers > 1 or old in graph.outputs:
+        return graph.add(replace(new, name=old)).name
+    graph.tensors[old] = replace(new, name=old)
+    return old
 
 
 def same_quantization(graph: Graph, a: str, b: str) -> bool:
