@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,13 +88,21 @@ class Dataset:
 
     def first(self, count: int) -> Dataset:
         """The first `count` samples (all where there are fewer)."""
-        labels = None if self.labels is None else self.labels[:count]
+        return self.select(range(min(count, len(self))))
+
+    def spread(self, count: int) -> Dataset:
+        """`count` samples at equal distances (all where there are fewer): files are often sorted by class."""
+        count = min(count, len(self))
+        return self.select(range(len(self)) if count == 0 else [i * len(self) // count for i in range(count)])
+
+    def select(self, indices: Sequence[int]) -> Dataset:
+        chosen = np.asarray(indices, np.int64)
         return Dataset(
             self.specs,
-            {name: values[:count] for name, values in self.inputs.items()},
-            labels,
+            {name: values[chosen] for name, values in self.inputs.items()},
+            None if self.labels is None else self.labels[chosen],
             self.source,
-            {name: values[:count] for name, values in self.declared.items()},
+            {name: values[chosen] for name, values in self.declared.items()},
         )
 
 

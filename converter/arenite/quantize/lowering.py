@@ -115,4 +115,4 @@ def constant_quantization(tensor: Tensor) -> Quantization:
 
 def geometry(node: Node) -> dict[str, Any]:
     """The float form's attributes that the int8 form keeps."""
-    return {name: value for name, value in node.attributes.items() if name not in ("clip", "expression", "value")}
+    return {name: value for name, value in node.attributes.items() if name not in ("clip", "expression")}

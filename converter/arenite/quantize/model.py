@@ -81,7 +81,7 @@ def quantize(
     quantization = choose_scales(graph, ranges)
     lowering = lower(graph, quantization)
     fidelity = (
-        measure(graph, quantization, lowering, data.first(options.fidelity_samples)) if options.fidelity_samples else Fidelity({}, {})
+        measure(graph, quantization, lowering, data.spread(options.fidelity_samples)) if options.fidelity_samples else Fidelity({}, {})
     )
     return QuantizedModel(
         graph=with_edges(lowering.target, options.io),
