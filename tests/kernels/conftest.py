@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))  # the modules of this folder that are not tests
-
-from kernel_cases import Array, Case
-from portable_library import PortableLibrary
-
 from arenite_runtime.kernels import KERNELS
 from arenite_runtime.record import Record
+from kernels.cases import Array, Case
+from kernels.portable_library import PortableLibrary
 
 
 @pytest.fixture(scope="session")

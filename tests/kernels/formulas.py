@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from kernel_cases import Array, Case
+from kernels.cases import Array, Case
 
 Values = list[Any]
 

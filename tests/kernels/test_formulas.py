@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from formulas import evaluate
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import SOUND, Array, Case
+from kernels.cases import SOUND, Array, Case
+from kernels.formulas import evaluate
 
 
 def _check(numpy_result: Callable[[Case], Array], case: Case) -> None:

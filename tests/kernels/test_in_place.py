@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
-from kernel_cases import CASES, Array, Case
-from portable_library import PortableLibrary
+from kernels.cases import CASES, Array, Case
+from kernels.portable_library import PortableLibrary
 
 KERNELS = {"add": 2, "mul": 2, "div": 2, "prelu": 1, "softmax": 1, "lookup": 1, "quantize": 1}
 """With how many operands that the output may replace."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from arenite_runtime.kernels import KERNELS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import CASES, Case
-from portable_library import SYMBOLS
-
-from arenite_runtime.kernels import KERNELS
+from kernels.cases import CASES, Case
+from kernels.portable_library import SYMBOLS, PortableLibrary
 
 Agree = Callable[[Case], None]
 
@@ -18,6 +17,13 @@ Agree = Callable[[Case], None]
 def test_every_kernel_is_here() -> None:
     assert set(KERNELS) == set(SYMBOLS)
     assert len(CASES) == len(KERNELS)
+
+
+def test_undefined_behaviour_is_noticed(portable: PortableLibrary) -> None:
+    if not portable.sanitized:
+        pytest.skip("the compiler has no undefined-behaviour sanitizer")
+    portable.overflow()
+    assert "signed integer overflow" in portable.reports()
 
 
 @pytest.mark.parametrize("kernel", CASES)

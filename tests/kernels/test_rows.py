@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import CASES, Array, Case
-from portable_library import PortableLibrary, Rows
+from kernels.cases import CASES, Array, Case
+from kernels.portable_library import PortableLibrary, Rows
 
 KERNELS = ["conv", "depthwise_conv", "max_pool", "average_pool"]
 
