@@ -6,7 +6,7 @@ import json
 import math
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from arenite.artifact import REPORT, check_destination, write_folder
@@ -16,7 +16,8 @@ from arenite.emit.c import write_sources
 from arenite.emit.flat import serialize
 from arenite.emit.identifiers import identifier
 from arenite.emit.program import Program
-from arenite.errors import OutputError
+from arenite.errors import OutputError, ToolError
+from arenite.flash_sizes import measure_flash
 from arenite.frontend import load
 from arenite.graph import Graph
 from arenite.graph.printer import format_graph
@@ -26,6 +27,7 @@ from arenite.quantize import QuantizedModel, QuantizeOptions, quantize
 from arenite.report import Circumstances, Limits, Report, build_report, to_html, to_json, to_markdown
 from arenite.source_ports import SourcePort, load_calibration, source_ports
 from arenite.targets.catalogue import target_named
+from arenite.targets.emulated import Form
 from arenite.targets.sources import interpreter_sources, kernel_sources, runtime_root
 
 Progress = Callable[[str, int, int], None]
@@ -37,7 +39,7 @@ class ConvertOptions:
     calibration: Path | None = None
     """Typical inputs: see quantize.load_data. None: ranges are measured on synthetic inputs and accuracy is unknown."""
     target: str | None = None
-    """A name of targets.catalogue.TARGETS, for the report."""
+    """A name of targets.catalogue.TARGETS: images are built for it to measure their flash, where its compiler is there."""
     output: Path | None = None
     """The folder to write. None: named after the model, beside it."""
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -92,8 +94,10 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
     program = build_program(quantized.graph, memory, name=name, calibrated=quantized.calibrated)
     arn = serialize(program, strip_names=options.strip_names)
 
-    report = build_report(program, quantized.graph, memory, arn, _circumstances(path, options, ports, quantized))
-    write_folder(folder, _files(program, arn, report), force=options.force)
+    files = _build_files(program, arn)
+    about = _with_flash(_circumstances(path, options, ports, quantized), files)
+    report = build_report(program, quantized.graph, memory, arn, about)
+    write_folder(folder, {**files, **_report_files(report, files)}, force=options.force)
     return Conversion(folder, report, program, quantized, memory)
 
 
@@ -141,9 +145,20 @@ def _circumstances(path: Path, options: ConvertOptions, ports: dict[str, SourceP
         quality={layer.output: layer for layer in quantized.layers},
         sources=ports,
         sqnr_db=min(finite, default=None),
-        sqnr_data="the calibration data" if options.calibration is not None else "synthetic inputs",
+        sqnr_on_real_data=options.calibration is not None,
         notes=tuple(f"{layer.name}: {note}" for layer in quantized.layers for note in layer.notes),
     )
+
+
+def _with_flash(about: Circumstances, files: Mapping[str, bytes]) -> Circumstances:
+    """With the flash that the target needs, where one is given and can be built for."""
+    if about.target is None:
+        return about
+    try:
+        sizes = measure_flash(files, about.target)
+    except ToolError as error:
+        return replace(about, notes=(*about.notes, f"the size of the code is not known: {error}"))
+    return replace(about, interpreted=sizes[Form.INTERPRETED], compiled=sizes[Form.COMPILED])
 
 
 def _calibration(options: ConvertOptions, quantized: QuantizedModel) -> str:
@@ -167,24 +182,25 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
     return shlex.join(words)
 
 
-def _files(program: Program, arn: bytes, report: Report) -> dict[str, bytes]:
-    """Everything that a build needs, and the report: path below the folder → contents."""
+def _build_files(program: Program, arn: bytes) -> dict[str, bytes]:
+    """Everything that a build needs: path below the folder → contents."""
     root = runtime_root()
     sources = [_below(root, file) for file in (*interpreter_sources(root), *kernel_sources(root))]
     headers = [_below(root, file) for folder in ("include", "src", "kernels") for file in sorted((root / folder).rglob("*.h"))]
-    texts = {
-        **write_sources(program, arn),
-        "CMakeLists.txt": cmake_lists(program.name, sources),
-        "report.md": to_markdown(report),
-        "report.html": to_html(report),
-    }
-    files = {
+    texts = {**write_sources(program, arn), "CMakeLists.txt": cmake_lists(program.name, sources)}
+    return {
         f"{program.name}.arn": arn,
         **{name: text.encode() for name, text in texts.items()},
         **{name: (root.parent / name).read_bytes() for name in (*headers, *sources)},
     }
-    listing = {**to_json(report), "files": sorted([*files, REPORT])}
-    return {**files, REPORT: (json.dumps(listing, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()}
+
+
+def _report_files(report: Report, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The report in its written forms; report.json also lists every file of the folder."""
+    texts = {"report.md": to_markdown(report), "report.html": to_html(report)}
+    listing = {**to_json(report), "files": sorted([*files, *texts, REPORT])}
+    texts[REPORT] = json.dumps(listing, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return {name: text.encode() for name, text in texts.items()}
 
 
 def _below(root: Path, file: Path) -> str:

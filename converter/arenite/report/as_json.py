@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from arenite.errors import ArtifactError
-from arenite.report.contents import Buffer, EdgeTranspose, Layer, Limits, Report, ReportPort
+from arenite.report.contents import Buffer, EdgeTranspose, FlashSize, Layer, Limits, Report, ReportPort
 
 
 def to_json(report: Report) -> dict[str, Any]:
@@ -28,11 +28,12 @@ def to_json(report: Report) -> dict[str, Any]:
         "session_bytes": report.session_bytes,
         "ram_bytes": report.ram_bytes,
         "weight_bytes": report.weight_bytes,
-        "flash": {"model_bytes": report.model_bytes, "code_bytes": report.code_bytes},
+        "flash": {"model_bytes": report.model_bytes, "code_bytes": report.interpreted and report.interpreted.code_bytes},
+        "flash_compiled": report.compiled and {"model_bytes": report.compiled.model_bytes, "code_bytes": report.compiled.code_bytes},
         "checksum": report.checksum,
         "macs": report.macs,
         "sqnr_db": report.sqnr_db,
-        "sqnr_data": report.sqnr_data,
+        "sqnr_on_real_data": report.sqnr_on_real_data,
         "io_layout": report.io_layout,
         "keeps_inputs": report.keeps_inputs,
         "inputs": [_port_to_json(port) for port in report.inputs],
@@ -87,15 +88,22 @@ def from_json(value: Mapping[str, Any], where: str) -> Report:
             weight_bytes=value["weight_bytes"],
             macs=value["macs"],
             model_bytes=value["flash"]["model_bytes"],
-            code_bytes=value["flash"]["code_bytes"],
+            interpreted=_flash_from_json(value["flash"]),
+            compiled=_flash_from_json(value["flash_compiled"]),
             checksum=value["checksum"],
             limits=Limits(limits["ram_bytes"], limits["flash_bytes"]),
             sqnr_db=value["sqnr_db"],
-            sqnr_data=value["sqnr_data"],
+            sqnr_on_real_data=value["sqnr_on_real_data"],
             notes=tuple(value["notes"]),
         )
     except (KeyError, TypeError, IndexError) as error:
         raise ArtifactError(f"{where} is not a report of this version of `convert` ({error!r}): convert the model again") from error
+
+
+def _flash_from_json(value: Mapping[str, Any] | None) -> FlashSize | None:
+    if value is None or value["code_bytes"] is None:
+        return None
+    return FlashSize(value["model_bytes"], value["code_bytes"])
 
 
 def _port_to_json(port: ReportPort) -> dict[str, Any]:

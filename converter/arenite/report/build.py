@@ -11,7 +11,7 @@ from arenite.emit.program import Call, Port, Program, ProgramTensor, Storage
 from arenite.graph import Graph, Quantization
 from arenite.plan.memory_plan import MemoryPlan
 from arenite.quantize import LayerReport
-from arenite.report.contents import Buffer, EdgeTranspose, Layer, Limits, Report, ReportPort
+from arenite.report.contents import Buffer, EdgeTranspose, FlashSize, Layer, Limits, Report, ReportPort
 from arenite.source_ports import SourcePort
 from arenite.version import __version__
 
@@ -30,11 +30,12 @@ class Circumstances:
     io_layout: str = "onnx"
     keeps_inputs: bool = False
     limits: Limits = field(default_factory=Limits)
-    code_bytes: int | None = None
+    interpreted: FlashSize | None = None
+    compiled: FlashSize | None = None
     quality: Mapping[str, LayerReport] = field(default_factory=dict)
     """What quantization did to each layer, by name of the output tensor."""
     sqnr_db: float | None = None
-    sqnr_data: str = ""
+    sqnr_on_real_data: bool = False
     sources: Mapping[str, SourcePort] = field(default_factory=dict)
     """Of every input and output, by name."""
     notes: tuple[str, ...] = ()
@@ -65,11 +66,12 @@ def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, a
         weight_bytes=program.weight_bytes,
         macs=program.macs,
         model_bytes=len(arn),
-        code_bytes=about.code_bytes,
+        interpreted=about.interpreted,
+        compiled=about.compiled,
         checksum=zlib.crc32(arn),
         limits=about.limits,
         sqnr_db=about.sqnr_db,
-        sqnr_data=about.sqnr_data,
+        sqnr_on_real_data=about.sqnr_on_real_data,
         notes=(*plan.notes, *about.notes),
     )
 

@@ -84,6 +84,20 @@ class EdgeTranspose:
 
 
 @dataclass(frozen=True)
+class FlashSize:
+    """Of one form of the model on the target, in bytes."""
+
+    model_bytes: int
+    """The .arn, or the constants of the compiled form."""
+    code_bytes: int
+    """All else: kernels, runtime, and the start-up code and test app around them (about 1 kB)."""
+
+    @property
+    def total(self) -> int:
+        return self.model_bytes + self.code_bytes
+
+
+@dataclass(frozen=True)
 class Limits:
     """What the target offers, in bytes; None: not known."""
 
@@ -124,15 +138,16 @@ class Report:
     macs: int
     model_bytes: int
     """Size of the .arn file."""
-    code_bytes: int | None = None
-    """.text and .rodata of an image without the model; None where no image was built."""
+    interpreted: FlashSize | None = None
+    """Measured on an image for the target; None where none was built."""
+    compiled: FlashSize | None = None
     checksum: int = 0
     """CRC-32 of the .arn file as written: the file that this report is about."""
     limits: Limits = field(default_factory=Limits)
     sqnr_db: float | None = None
     """End to end (the least of the outputs); None where it was not measured or is infinite."""
-    sqnr_data: str = ""
-    """What SQNRs were measured on, in words."""
+    sqnr_on_real_data: bool = False
+    """SQNRs were measured on the calibration data; False: on synthetic inputs."""
     notes: tuple[str, ...] = ()
     """What the converter did that the user should know."""
 
@@ -147,8 +162,8 @@ class Report:
 
     @property
     def flash_bytes(self) -> int:
-        """The model, and the code where its size is known."""
-        return self.model_bytes + (self.code_bytes or 0)
+        """Of the interpreted form; of the model alone where the size of the code is not known."""
+        return self.interpreted.total if self.interpreted is not None else self.model_bytes
 
     @property
     def fits(self) -> bool | None:

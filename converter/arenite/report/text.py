@@ -12,13 +12,16 @@ from arenite.report import wording
 from arenite.report.arena_map import arena_map
 from arenite.report.contents import Report
 
+SUMMARY_NOTES = 4
+"""`convert` prints so many notes; the report has them all."""
+
 
 def render_summary(report: Report) -> Iterator[RenderableType]:
     """What `convert` prints: verdict, totals, notes, accuracy. The accuracy sentence is the last."""
     yield _verdict(report)
     yield Text(f"{report.macs:,} multiply-accumulates in {len(report.layers)} calls; {report.weight_bytes:,} bytes of constants.")
     yield Text(wording.arena(report))
-    yield from _remarks(report)
+    yield from _remarks(report, SUMMARY_NOTES)
     yield render_accuracy(report)
 
 
@@ -115,12 +118,14 @@ def _verdict(report: Report) -> Text:
     return Text(wording.verdict(report), style=style)
 
 
-def _remarks(report: Report) -> Iterator[RenderableType]:
+def _remarks(report: Report, most: int | None = None) -> Iterator[RenderableType]:
     edges = wording.edges(report)
     if edges is not None:
         yield Text(edges)
-    for note in report.notes:
+    for note in report.notes[:most]:
         yield Text(f"Note: {note}")
+    if most is not None and len(report.notes) > most:
+        yield Text(f"… and {len(report.notes) - most} more notes in the report.")
 
 
 def _table(title: str) -> Table:

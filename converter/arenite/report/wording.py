@@ -7,10 +7,14 @@ from arenite.report.contents import Report
 
 def verdict(report: Report) -> str:
     """One sentence: what it needs, and whether it fits where limits are known."""
-    code = f" and {report.code_bytes:,} bytes of code" if report.code_bytes is not None else ", code not included"
+    code = f"model {report.model_bytes:,}, code not included"
+    if report.interpreted is not None:
+        code = f"model {report.interpreted.model_bytes:,}, code {report.interpreted.code_bytes:,}"
+        if report.compiled is not None:
+            code += f"; compiled form {report.compiled.total:,}: {report.compiled.model_bytes:,} and {report.compiled.code_bytes:,}"
     need = (
         f"{report.ram_bytes:,} bytes of RAM (arena {report.arena_bytes:,}, session {report.session_bytes}; without the stack) "
-        f"and {report.flash_bytes:,} bytes of flash (model {report.model_bytes:,}{code})"
+        f"and {report.flash_bytes:,} bytes of flash ({code})"
     )
     where = f" on {report.target}" if report.target else ""
     if report.fits is None:
@@ -23,7 +27,9 @@ def verdict(report: Report) -> str:
 def accuracy(report: Report) -> str:
     """Whether the model's accuracy can be trusted, and what to do where it cannot. The last line that `convert` prints."""
     if report.calibrated:
-        measured = f"; end to end {report.sqnr_db:.1f} dB against float on {report.sqnr_data}" if report.sqnr_db is not None else ""
+        # On synthetic inputs the figure says nothing about real ones.
+        known = report.sqnr_db is not None and report.sqnr_on_real_data
+        measured = f"; end to end {report.sqnr_db:.1f} dB against float on the calibration data" if known else ""
         return f"Calibrated: {report.calibration}{measured}."
     return (
         f"NOT CALIBRATED: accuracy is unknown ({report.calibration}). Sizes and speed are right. To calibrate: {report.calibrate_command}"

@@ -166,7 +166,7 @@ def _run_info(model: ArtifactModel, form: Form, image: Image, board: Board, outc
         resolution = board.instructions_per_tick
         opening = figures["open_ticks"] * resolution
         inferences = [figures["invoke_ticks"] * resolution // figures["samples"]]
-    model_bytes = image.model_bytes(lambda symbol: _is_model(symbol, model, form))
+    model_bytes = image.model_bytes(lambda symbol: is_model(symbol, model, form))
     return RunInfo(
         instructions=max(inferences),
         instructions_of_samples=tuple(inferences),
@@ -183,7 +183,7 @@ def _run_info(model: ArtifactModel, form: Form, image: Image, board: Board, outc
     )
 
 
-def _is_model(symbol: Symbol, model: ArtifactModel, form: Form) -> bool:
+def is_model(symbol: Symbol, model: ArtifactModel, form: Form) -> bool:
     """Interpreted: the array that is the .arn. Compiled: the constant arrays of NAME.c, but not the parameter structures of kernels."""
     if symbol.kind != "OBJECT":
         return False
