@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -41,16 +39,21 @@ def two_headed_graph() -> Graph:
     graph.add_constant("exp", np.rint(2.0**23 * np.exp(-0.3 * np.arange(256))).astype(np.int32))
     add = {"a_zero_point": 3, "b_zero_point": -7, "output_zero_point": 1, "a_multiplier": 3495253, "b_multiplier": 1398101, "shift": 22}
     conv = {
-        **{"strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 1, "variant": "int8"},
-        **{"input_zero_point": 1, "output_zero_point": -20, "shift": 3, **CLAMP},
+        "strides": (1, 1),
+        "dilations": (1, 1),
+        "pads": (1, 1, 1, 1),
+        "group": 1,
+        "variant": "int8",
+        "input_zero_point": 1,
+        "output_zero_point": -20,
+        "shift": 3,
+        **CLAMP,
     }
     graph.nodes = [
         Node("Add", "add", ("a", "b"), ("s",), {**add, **CLAMP}),
         Node("Conv", "conv", ("s", "conv.weight", "conv.bias", "conv.multiplier"), ("y0",), conv),
         Node("Reshape", "flatten", ("y0",), ("r",), {"shape": (1, 75)}),
-        Node(
-            "FullyConnected", "fc", ("r", "fc.weight", "fc.bias", "fc.multiplier"), ("f",), {"output_zero_point": 5, "shift": 4, **CLAMP}
-        ),
+        Node("FullyConnected", "fc", ("r", "fc.weight", "fc.bias", "fc.multiplier"), ("f",), {"output_zero_point": 5, "shift": 4, **CLAMP}),
         Node("Softmax", "softmax", ("f", "exp"), ("y1",), {"output_zero_point": -128, "numerator": 1 << 40, **CLAMP}),
     ]
     return graph
@@ -72,15 +75,3 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def samples() -> list[list[NDArray[np.int8]]]:
     rng = np.random.default_rng(21)
     return [[rng.integers(-128, 128, (1, 5, 5, 2), np.int8) for _ in "ab"] for _ in range(9)]
-
-
-def require_toolchain(name: str) -> None:
-    """Skip where the toolchain `name` (gcc or zig) is not installed."""
-    if not (shutil.which("arm-none-eabi-gcc") if name == "gcc" else find_spec("ziglang")):
-        pytest.skip(f"needs {'arm-none-eabi-gcc' if name == 'gcc' else 'the ziglang package'}")
-
-
-def require_emulator(name: str) -> None:
-    """Skip where the emulator `name` (qemu or unicorn) is not installed."""
-    if not (shutil.which("qemu-system-arm") if name == "qemu" else find_spec("unicorn")):
-        pytest.skip(f"needs {'qemu-system-arm' if name == 'qemu' else 'the unicorn package'}")

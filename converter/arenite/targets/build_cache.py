@@ -8,7 +8,10 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
+
+from arenite.errors import ToolError
 
 UNUSED_DAYS = 14
 """An entry that was not used for so long is removed when another is made."""
@@ -35,14 +38,12 @@ def cached(kind: str, key: str, build: Callable[[Path], None]) -> Path:
     """The folder of the entry `key`; `build` fills a new one.
 
     The folder appears complete or not at all: it is filled under another name and renamed. Where two processes build the same entry, the
-    first to finish wins and the other's work is thrown away.
+    first to finish wins and the other's work is thrown away. Raises ToolError where the cache cannot be written.
     """
     folder = cache_root() / kind
     entry = folder / key
     if not entry.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        _remove_unused(folder)
-        temporary = Path(tempfile.mkdtemp(prefix=".new-", dir=folder))
+        temporary = _new_folder(folder)
         try:
             build(temporary)
             try:
@@ -52,8 +53,18 @@ def cached(kind: str, key: str, build: Callable[[Path], None]) -> Path:
                     raise
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-    os.utime(entry)
+    with suppress(OSError):  # a cache that may only be read still serves
+        os.utime(entry)
     return entry
+
+
+def _new_folder(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _remove_unused(folder)
+        return Path(tempfile.mkdtemp(prefix=".new-", dir=folder))
+    except OSError as error:
+        raise ToolError(f"{folder} cannot be written ({error.strerror}): set ARENITE_CACHE to a folder for what is built") from error
 
 
 def _remove_unused(folder: Path) -> None:

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from arenite.errors import ToolError
@@ -65,6 +66,12 @@ class Compiler:
             run_tool([*self.command, *map(str, objects), *flags, "-o", str(folder / name)], f"linking {name}", folder=current)
 
         return cached("programs", key, build) / name
+
+
+@cache
+def tool_version(*command: str) -> str:
+    """What a tool says to a question for its version: the first line. Raises ToolError as run_tool does."""
+    return run_tool(command, f"asking {command[0]} for its version").partition("\n")[0].strip()
 
 
 def run_tool(command: Sequence[str], doing: str, *, folder: Path | None = None, timeout: float = 600) -> str:

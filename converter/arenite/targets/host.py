@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import shlex
 import shutil
 import sys
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from arenite.errors import ArtifactError, ToolError
 from arenite.targets.artifact import ArtifactModel
-from arenite.targets.compiler import Compiler, SourceSet, run_tool
+from arenite.targets.compiler import Compiler, SourceSet, tool_version
 from arenite.targets.sources import interpreter_sources, kernel_sources, native_root, runtime_includes, runtime_root
 
 FLAGS = ("-std=c99", "-O2", "-fPIC", "-ffp-contract=off")
@@ -32,17 +33,16 @@ def zig_command() -> tuple[str, ...] | None:
     return (sys.executable, "-m", "ziglang") if find_spec("ziglang") else None
 
 
-@cache
 def host_compiler() -> Compiler:
     """$CC, else the first of cc, gcc, clang, else zig. Raises ToolError where there is none."""
-    wanted = os.environ.get("CC")
-    for name in (wanted,) if wanted else ("cc", "gcc", "clang"):
+    wanted = shlex.split(os.environ.get("CC", ""))
+    for name, *arguments in [wanted] if wanted else [["cc"], ["gcc"], ["clang"]]:
         if path := shutil.which(name):
-            return Compiler(name, (path,), run_tool([path, "--version"], f"asking {name} for its version"))
+            return Compiler(name, (path, *arguments), tool_version(path, *arguments, "--version"))
     if wanted:
-        raise ToolError(f"the C compiler that CC names, {wanted}, is not found")
+        raise ToolError(f"the C compiler that CC names, {wanted[0]}, is not found")
     if zig := zig_command():
-        return Compiler("zig", (*zig, "cc"), run_tool([*zig, "version"], "asking zig for its version"))
+        return Compiler("zig", (*zig, "cc"), tool_version(*zig, "version"))
     raise ToolError("no C compiler: none of cc, gcc and clang is found. `apt install gcc`, or `pip install arenite[zig]`")
 
 

@@ -12,12 +12,14 @@ from pathlib import Path
 
 from arenite.errors import ToolError
 from arenite.targets.board import Board
-from arenite.targets.compiler import SourceSet, last_lines, run_tool
+from arenite.targets.compiler import SourceSet, last_lines, run_tool, tool_version
 from arenite.targets.emulator import QEMU, Outcome
 from arenite.targets.host import shared_library
 from arenite.targets.image import Image
 from arenite.targets.sources import native_root
 
+_FATAL = re.compile(r"^qemu(?!\S*: warning:)", re.MULTILINE)
+"""QEMU's own messages begin with its name; those of the app are in a file of their own."""
 _OTHER_INTERFACE = re.compile(r"API version -?\d+, but this QEMU supports only (?:a minimum version of|up to version) (\d+)")
 
 
@@ -42,16 +44,15 @@ def run_qemu(image: Image, board: Board, arguments: Sequence[str], folder: Path,
             command += ["-icount", "shift=0"]
         status, errors = _run(command, folder, console, timeout)
         text = _read(console)
-        if status < 0 or "qemu" in errors.lower():
+        if status < 0 or _FATAL.search(errors):
             raise ToolError(f"QEMU crashed (exit status {status}) running {image.path.name}:\n{last_lines(text + errors)}")
         how = f"QEMU {version}, " + ("instructions by plugin" if plugin else "instructions by SysTick")
         return Outcome(status, text, _counts(counts) if plugin else None, how)
 
 
-@cache
 def qemu_version() -> str:
     """Raises ToolError where QEMU is missing or does not say."""
-    found = re.search(r"version (\d+(\.\d+)*)", run_tool([_qemu(), "--version"], "asking QEMU for its version"))
+    found = re.search(r"version (\d+(\.\d+)*)", tool_version(_qemu(), "--version"))
     if not found:
         raise ToolError(f"{QEMU} --version does not say its version")
     return found.group(1)

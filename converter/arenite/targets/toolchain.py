@@ -11,7 +11,7 @@ from pathlib import Path
 from arenite.errors import ToolError
 from arenite.targets.board import Board
 from arenite.targets.catalogue import Target, target_named
-from arenite.targets.compiler import Compiler, SourceSet, run_tool
+from arenite.targets.compiler import Compiler, SourceSet, tool_version
 from arenite.targets.host import zig_command
 from arenite.targets.image import Image
 from arenite.targets.sources import native_root
@@ -45,12 +45,12 @@ def toolchain_for(target: Target) -> Toolchain:
         raise ToolError(f"ARENITE_TOOLCHAIN is {wanted!r}: gcc or zig")
     gcc = shutil.which("arm-none-eabi-gcc")
     if gcc and wanted != "zig":
-        version = run_tool([gcc, "--version"], "asking arm-none-eabi-gcc for its version").splitlines()[0]
+        version = tool_version(gcc, "--version")
         # newlib's memcpy and memset, libgcc's 64-bit divisions; no start files: the board's startup is the whole of it.
         return Toolchain(Compiler("gcc", (gcc, *target.gcc_flags), version), ("--specs=nano.specs", "-nostartfiles"))
     zig = zig_command()
     if zig and wanted != "gcc":
-        version = "zig " + run_tool([*zig, "version"], "asking zig for its version").strip()
+        version = "zig " + tool_version(*zig, "version")
         # zig brings compiler-rt, but no libc: firmware/freestanding has what the runtime uses of it.
         freestanding = native_root() / "firmware" / "freestanding"
         return Toolchain(

@@ -29,7 +29,7 @@ from arenite.targets.sources import native_root
 _BREAKPOINT = b"\xab\xbe"
 """BKPT 0xAB."""
 _HARD_FAULT = 3
-_MOST_CALLS = 1 << 20
+_MOST_CALLS = 1 << 17
 
 
 class _Counter(ctypes.Structure):
@@ -113,7 +113,9 @@ class _Machine:
         """Of every measured call. Raises ToolError where they are not known."""
         if self._counter.elsewhere:
             raise ToolError(f"{self._image.path.name} executes code outside its flash: its instructions cannot be counted under unicorn")
-        return tuple(self._storage[: min(self._counter.calls, _MOST_CALLS)])
+        if self._counter.calls > _MOST_CALLS:
+            raise ToolError(f"{self._image.path.name} runs more than {_MOST_CALLS} samples: give fewer at a time")
+        return tuple(self._storage[: self._counter.calls])
 
     def _fault(self, vectors: int, timeout: float) -> None:
         """What the processor does: stack a frame where that is possible, and continue in the handler."""

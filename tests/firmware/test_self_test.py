@@ -1,0 +1,64 @@
+"""Startup, semihosting, measuring and faults: the same image must behave the same on every emulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from arenite.errors import ToolError
+from arenite.targets.emulator import Outcome
+
+pytestmark = pytest.mark.emulated
+
+Run = Callable[..., Outcome]
+HARD_FAULT = 128 + 3
+
+
+def test_files_and_console(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "greeting").write_text("hello\n")
+    outcome = run("egreeting")
+    assert (outcome.status, outcome.console) == (0, "hello\n")
+    assert (tmp_path / "copy").read_text() == "hello\n"
+
+
+def test_missing_file_is_a_status(run: Run) -> None:
+    assert run("eabsent").status == 65
+
+
+@pytest.mark.parametrize(("arguments", "status"), [(("x",), 42), ((), 64), (("d",), 0), (("f",), 7)])
+def test_exit_status(run: Run, arguments: tuple[str, ...], status: int) -> None:
+    """A given status; none for missing arguments; .data and .bss are initialised; the FPU is on and rounds as IEEE 754 says."""
+    assert run(*arguments).status == status
+
+
+def test_command_line_too_long_is_a_status(run: Run) -> None:
+    assert run("x" * 200).status == 64
+
+
+def test_instructions_are_exact(run: Run) -> None:
+    """movw, 1000 × (subs, bne), cmp, it, movne (whose condition fails), bx; twice."""
+    assert run("l").instructions == (2005, 2005)
+
+
+def test_stack_is_exact(run: Run) -> None:
+    outcome = run("s")
+    assert (outcome.status, outcome.instructions) == (200, (5,))
+
+
+@pytest.mark.parametrize("argument", ["u", "n"])
+def test_fault_names_its_place(run: Run, argument: str) -> None:
+    outcome = run(argument)
+    assert outcome.status == HARD_FAULT
+    assert outcome.console.startswith("fault 00000003 pc 0000")
+
+
+def test_stack_overflow_is_a_fault(run: Run) -> None:
+    outcome = run("o")
+    assert outcome.status == HARD_FAULT
+    assert "stack overflow" in outcome.console
+
+
+def test_endless_loop_times_out_with_the_last_output(run: Run) -> None:
+    with pytest.raises(ToolError, match=r"did not end within 1 s under (QEMU|unicorn). Its last output:\nwaiting"):
+        run("w", timeout=1.0)
