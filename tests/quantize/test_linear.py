@@ -154,7 +154,13 @@ def test_imported_scales_that_need_it_take_the_wide_variant() -> None:
 
 
 @settings(deadline=None, derandomize=True, max_examples=200)
-@given(st.integers(-(2**40), 2**40), st.integers(0, 2**31 - 1), st.integers(0, 12), st.integers(-128, 127), st.lists(st.integers(-128, 127), min_size=1, max_size=5))
+@given(
+    st.integers(-(2**40), 2**40),
+    st.integers(0, 2**31 - 1),
+    st.integers(0, 12),
+    st.integers(-128, 127),
+    st.lists(st.integers(-128, 127), min_size=1, max_size=5),
+)
 def test_saturating_bias_is_least_and_changes_nothing(bias: int, multiplier: int, shift: int, zero_point: int, weights: list[int]) -> None:
     low, high = (v[0] for v in product_extremes(np.array([weights], np.int64)))
     moved = saturating_bias(bias, (low, high), multiplier, shift, zero_point, FULL)

@@ -122,7 +122,9 @@ def test_requantizing_tables_are_correctly_rounded(s_x: float, z_x: int, s_y: fl
     ratio = Fraction(float(x.scale)) / Fraction(float(y.scale))
     for q in (-128, -1, 0, 1, z_x, 127):
         exact = ratio * (q - z_x)
-        candidates = {max(-128, min(127, round(value) + z_y)) for value in (exact, exact * (1 + Fraction(1, 2**51)), exact * (1 - Fraction(1, 2**51)))}
+        candidates = {
+            max(-128, min(127, round(value) + z_y)) for value in (exact, exact * (1 + Fraction(1, 2**51)), exact * (1 - Fraction(1, 2**51)))
+        }
         assert int(table[q + 128]) in candidates
 
 

@@ -121,7 +121,9 @@ def test_concat_inputs_take_its_scale(net: Any) -> None:
 
 
 def test_concat_inputs_that_others_read_keep_their_precision(net: Any) -> None:
-    assert not concat(net, Range(-0.1, 0.1), Range(0, 10), shared=True)["neg"].same_as(concat(net, Range(-0.1, 0.1), Range(0, 10), False)["neg"])
+    assert not concat(net, Range(-0.1, 0.1), Range(0, 10), shared=True)["neg"].same_as(
+        concat(net, Range(-0.1, 0.1), Range(0, 10), False)["neg"]
+    )
     close = concat(net, Range(-6, 6), Range(0, 10), shared=True)
     assert close["neg"].same_as(close["concat"])
 
@@ -174,7 +176,11 @@ def test_annotations_that_make_no_sense_are_refused(net: Any) -> None:
     graph = n.done(n.function("x", "Abs"))
     tensor = graph.tensors["abs"]
     per_channel = Quantization.per_channel(np.array([1, 2], np.float32), 1)
-    for wrong, message in ((per_channel, "per channel"), (Quantization.per_tensor(0, 0), "scale 0"), (Quantization.per_tensor(np.nan, 0), "nan")):
+    for wrong, message in (
+        (per_channel, "per channel"),
+        (Quantization.per_tensor(0, 0), "scale 0"),
+        (Quantization.per_tensor(np.nan, 0), "nan"),
+    ):
         graph.tensors["abs"] = Tensor(tensor.name, tensor.shape, tensor.dtype, None, wrong)
         with pytest.raises(QuantizationError, match=message):
             choose_scales(graph, {"x": Range(0, 1)})

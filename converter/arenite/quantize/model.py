@@ -26,7 +26,7 @@ class QuantizeOptions:
     """Made up where there is no calibration data."""
     seed: int = 0
     fidelity_samples: int = 16
-    """Samples over which the report's figures are measured; 0: none are."""
+    """Calibration samples over which the report's figures are measured; 0: none are."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,8 @@ def quantize(
     ranges = {name: _range(graph, name, histogram, options) for name, histogram in histograms.items()}
     quantization = choose_scales(graph, ranges)
     lowering = lower(graph, quantization)
-    fidelity = (
-        measure(graph, quantization, lowering, data.spread(options.fidelity_samples)) if options.fidelity_samples else Fidelity({}, {})
-    )
+    measured = calibration is not None and options.fidelity_samples > 0  # made-up inputs would say nothing about accuracy
+    fidelity = measure(graph, quantization, lowering, data.spread(options.fidelity_samples)) if measured else Fidelity({}, {})
     return QuantizedModel(
         graph=with_edges(lowering.target, options.io),
         calibrated=calibration is not None or not unknown,
