@@ -12,7 +12,7 @@ from arenite.emit.lower_movement import MOVEMENT_OPERATORS, lower_movement
 from arenite.emit.program import Call, Port, Program, ProgramTensor, Storage
 from arenite.graph import OPERATORS, DType, Graph, Node
 from arenite.graph.operators import Operator, Record
-from arenite.plan.memory_plan import MemoryPlan
+from arenite.plan import MemoryPlan, check
 
 
 def build_program(graph: Graph, plan: MemoryPlan, *, name: str, calibrated: bool) -> Program:
@@ -21,6 +21,7 @@ def build_program(graph: Graph, plan: MemoryPlan, *, name: str, calibrated: bool
     `name` is a C identifier; `calibrated` False marks ranges that were measured on synthetic inputs. Raises UnsupportedModelError
     where a movement has no form that the kernels know, ValueError where graph or plan break their contracts (a defect of ours).
     """
+    check(graph, plan)
     table = _Tensors(graph, plan)
     calls = [call for index in plan.order for call in _calls(graph, plan, table, index)]
     return Program(

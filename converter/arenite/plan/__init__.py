@@ -1,6 +1,7 @@
 """Quantized graph → MemoryPlan: execution order, and where every tensor lies."""
 
+from arenite.plan.check import check
 from arenite.plan.memory_plan import Memory, MemoryKind, MemoryPlan, Placement
 from arenite.plan.planner import plan
 
-__all__ = ["Memory", "MemoryKind", "MemoryPlan", "Placement", "plan"]
+__all__ = ["Memory", "MemoryKind", "MemoryPlan", "Placement", "check", "plan"]

@@ -1,0 +1,109 @@
+"""The graph as scheduling sees it: tasks that read and write values. A value is a tensor together with its reshapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from arenite.graph import OPERATORS, Graph, Node
+from arenite.plan.aliasing import is_view, takeable, views
+
+
+@dataclass(frozen=True)
+class Value:
+    bytes: int
+    """Rounded up to the alignment."""
+    given: bool = False
+    """An input of the graph: there before the first task."""
+    kept: bool = False
+    """Needed after the last task."""
+
+
+@dataclass(frozen=True)
+class Task:
+    reads: tuple[int, ...]
+    """Values, each once."""
+    writes: tuple[int, ...]
+    takes: tuple[int, ...] = ()
+    """Values whose bytes writes[0] may take where they die at this task; none is smaller than it, none kept."""
+    scratch: int = 0
+    """Bytes needed during the task, rounded up."""
+
+
+@dataclass(frozen=True)
+class Work:
+    values: tuple[Value, ...]
+    tasks: tuple[Task, ...]
+    """In a topological order."""
+
+    @cached_property
+    def readers(self) -> tuple[int, ...]:
+        """For each value, the set of tasks that read it as bits."""
+        masks = [0] * len(self.values)
+        for index, task in enumerate(self.tasks):
+            for value in task.reads:
+                masks[value] |= 1 << index
+        return tuple(masks)
+
+    @cached_property
+    def predecessors(self) -> tuple[int, ...]:
+        """For each task, the set of tasks that write what it reads as bits."""
+        writer = {value: index for index, task in enumerate(self.tasks) for value in task.writes}
+        return tuple(sum({1 << writer[value] for value in task.reads if value in writer}) for task in self.tasks)
+
+
+def work(graph: Graph, keep_inputs: bool, alignment: int) -> tuple[Work, tuple[int, ...]]:
+    """Values and tasks of `graph`, and for each task the index of its node (nodes that only reshape are no tasks)."""
+    roots = views(graph)
+    numbers = {root: number for number, root in enumerate(dict.fromkeys(roots.values()))}
+    kept = {roots[name] for name in (*graph.outputs, *(graph.inputs if keep_inputs else ())) if name in roots}
+    values = tuple(Value(round_up(graph.tensors[root].bytes, alignment), root in graph.inputs, root in kept) for root in numbers)
+    indices = tuple(index for index, node in enumerate(graph.nodes) if not is_view(graph, node))
+    tasks = []
+    for index in indices:
+        node = graph.nodes[index]
+        reads = dict.fromkeys(numbers[roots[name]] for name in node.inputs if name in roots)
+        takes = dict.fromkeys(numbers[roots[name]] for name in takeable(graph, node, roots) if roots[name] not in kept)
+        tasks.append(
+            Task(
+                reads=tuple(reads),
+                writes=tuple(numbers[name] for name in node.outputs),
+                takes=tuple(takes),
+                scratch=round_up(scratch_bytes(graph, node), alignment),
+            )
+        )
+    return Work(values, tuple(tasks)), indices
+
+
+def scratch_bytes(graph: Graph, node: Node) -> int:
+    """Scratch memory of a node, not rounded."""
+    operands = [None if name is None else graph.tensors[name] for name in node.inputs]
+    return OPERATORS[node.op].scratch(node, operands, [graph.tensors[name] for name in node.outputs])
+
+
+def with_views(graph: Graph, nodes: Sequence[int]) -> tuple[int, ...]:
+    """`nodes`, an order of those that are no views, with each view as soon as its input is there."""
+    waiting: dict[str, list[int]] = {}
+    for index, node in enumerate(graph.nodes):
+        if is_view(graph, node):
+            waiting.setdefault(node.input, []).append(index)
+    order: list[int] = []
+
+    def append_views(name: str) -> None:
+        for index in waiting.get(name, ()):
+            order.append(index)
+            append_views(graph.nodes[index].output)
+
+    for name in graph.inputs:
+        append_views(name)
+    for index in nodes:
+        order.append(index)
+        for name in graph.nodes[index].outputs:
+            append_views(name)
+    return tuple(order)
+
+
+def round_up(value: int, step: int) -> int:
+    """The least multiple of `step` that is no less than `value`."""
+    return -(-value // step) * step
