@@ -145,7 +145,7 @@ def test_unknown_engine(artifact: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(ENGINES))
 def test_folder_without_a_model(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ArtifactError, match="should hold one .arn file, but holds none"):
+    with pytest.raises(ArtifactError, match=r"should hold one \.arn file, but holds none"):
         open_engine(name, tmp_path)
 
 

@@ -1,7 +1,7 @@
 /* The compiled form: generated C that calls the kernels. app_model.h defines
  *   APP_ARENA_BYTES, APP_INPUT_BYTES, APP_OUTPUT_BYTES (initializers of arrays), APP_RESET, APP_INVOKE, APP_INPUT, APP_OUTPUT
  * and declares what they name. */
-#include "model.h"
+#include "run_model.h"
 
 #include "app_model.h"
 
@@ -10,28 +10,28 @@ __attribute__((section(".bss.arena"), aligned(16))) static uint8_t arena[APP_ARE
 static const uint32_t input_bytes[] = APP_INPUT_BYTES;
 static const uint32_t output_bytes[] = APP_OUTPUT_BYTES;
 
-int model_open(void) {
+int arn_app_open(void) {
     APP_RESET(arena);
     return 0;
 }
 
-int model_invoke(void) {
+int arn_app_invoke(void) {
     APP_INVOKE(arena);
     return 0;
 }
 
-int model_input_count(void) {
+int arn_app_input_count(void) {
     return (int)(sizeof input_bytes / sizeof input_bytes[0]);
 }
 
-int model_output_count(void) {
+int arn_app_output_count(void) {
     return (int)(sizeof output_bytes / sizeof output_bytes[0]);
 }
 
-model_port model_input(int index) {
-    return (model_port){APP_INPUT(arena, index), input_bytes[index]};
+arn_app_port arn_app_input(int index) {
+    return (arn_app_port){APP_INPUT(arena, index), input_bytes[index]};
 }
 
-model_port model_output(int index) {
-    return (model_port){APP_OUTPUT(arena, index), output_bytes[index]};
+arn_app_port arn_app_output(int index) {
+    return (arn_app_port){APP_OUTPUT(arena, index), output_bytes[index]};
 }

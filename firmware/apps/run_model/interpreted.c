@@ -1,7 +1,7 @@
 /* The .arn file, run by the interpreter. app_model.h defines
  *   APP_MODEL, APP_MODEL_BYTES, APP_ARENA_BYTES, APP_RESOLVER
  * and declares what they name. */
-#include "model.h"
+#include "run_model.h"
 
 #include "app_model.h"
 #include "arenite.h"
@@ -12,31 +12,31 @@ static arn_model model;
 static arn_session session;
 static arn_region regions[1];
 
-int model_open(void) {
+int arn_app_open(void) {
     regions[0].data = arena;
     regions[0].size = sizeof arena;
     const arn_status status = arn_model_open(&model, APP_MODEL, APP_MODEL_BYTES);
     return (int)(status != ARN_OK ? status : arn_session_init(&session, &model, &APP_RESOLVER, regions, 1));
 }
 
-int model_invoke(void) {
+int arn_app_invoke(void) {
     return (int)arn_invoke(&session);
 }
 
-int model_input_count(void) {
+int arn_app_input_count(void) {
     return arn_input_count(&model);
 }
 
-int model_output_count(void) {
+int arn_app_output_count(void) {
     return arn_output_count(&model);
 }
 
-model_port model_input(int index) {
+arn_app_port arn_app_input(int index) {
     const arn_tensor tensor = arn_input(&session, index);
-    return (model_port){tensor.data, (uint32_t)tensor.bytes};
+    return (arn_app_port){tensor.data, (uint32_t)tensor.bytes};
 }
 
-model_port model_output(int index) {
+arn_app_port arn_app_output(int index) {
     const arn_tensor tensor = arn_output(&session, index);
-    return (model_port){tensor.data, (uint32_t)tensor.bytes};
+    return (arn_app_port){tensor.data, (uint32_t)tensor.bytes};
 }

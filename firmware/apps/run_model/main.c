@@ -8,7 +8,7 @@
 
 #include "board.h"
 #include "measure.h"
-#include "model.h"
+#include "run_model.h"
 #include "semihosting.h"
 
 #define COMMAND_LINE_BYTES 128
@@ -55,21 +55,21 @@ static char *next_word(char **position) {
 
 static uint32_t sample_bytes(void) {
     uint32_t bytes = 0;
-    for (int i = 0; i < model_input_count(); ++i) {
-        bytes += model_input(i).bytes;
+    for (int i = 0; i < arn_app_input_count(); ++i) {
+        bytes += arn_app_input(i).bytes;
     }
     return bytes;
 }
 
 static uint32_t run_sample(int32_t samples, int32_t outputs, totals *all) {
-    for (int i = 0; i < model_input_count(); ++i) {
-        const model_port input = model_input(i);
+    for (int i = 0; i < arn_app_input_count(); ++i) {
+        const arn_app_port input = arn_app_input(i);
         if (input.data == 0 || semihosting_read(samples, input.data, input.bytes) != 0) {
             return BOARD_STATUS_FILE;
         }
     }
     measurement invoke;
-    const int status = measure(model_invoke, &invoke);
+    const int status = measure(arn_app_invoke, &invoke);
     if (status != 0) {
         return (uint32_t)status;
     }
@@ -79,8 +79,8 @@ static uint32_t run_sample(int32_t samples, int32_t outputs, totals *all) {
     if (invoke.stack_bytes > all->stack_bytes) {
         all->stack_bytes = invoke.stack_bytes;
     }
-    for (int i = 0; i < model_output_count(); ++i) {
-        const model_port output = model_output(i);
+    for (int i = 0; i < arn_app_output_count(); ++i) {
+        const arn_app_port output = arn_app_output(i);
         if (output.data == 0 || semihosting_write(outputs, output.data, output.bytes) != 0) {
             return BOARD_STATUS_FILE;
         }
@@ -115,7 +115,7 @@ static uint32_t run(totals *all) {
     if (samples_path == 0 || outputs_path == 0) {
         return BOARD_STATUS_ARGUMENTS;
     }
-    const int status = measure(model_open, &all->open);
+    const int status = measure(arn_app_open, &all->open);
     if (status != 0) {
         return (uint32_t)status;
     }

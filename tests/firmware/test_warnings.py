@@ -1,0 +1,42 @@
+"""Firmware and host-side C compile without a warning."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from arenite.targets.board import Board
+from arenite.targets.compiler import Compiler, SourceSet, tool_version
+from arenite.targets.host import FLAGS as HOST_FLAGS
+from arenite.targets.sources import native_root
+from arenite.targets.toolchain import FLAGS
+
+STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
+FIRMWARE = native_root() / "firmware"
+RUNTIME = native_root() / "runtime_c"
+
+
+def compiler(name: str, *flags: str) -> Compiler:
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"{name} is not installed")
+    return Compiler(name, (path, *flags), tool_version(path, "--version"))
+
+
+@pytest.mark.parametrize("optimize", ["-Os", "-O2"])
+def test_firmware(board: Board, optimize: str) -> None:
+    arm = compiler("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16")
+    sources = SourceSet(
+        (*board.sources, FIRMWARE / "apps" / "run_model" / "main.c", Path(__file__).with_name("self_test.c")), board.includes
+    )
+    assert arm.compile(sources, (*FLAGS, *STRICT, optimize))
+
+
+@pytest.mark.parametrize("name", ["gcc", "clang"])
+def test_host_side(name: str) -> None:
+    host = compiler(name)
+    assert host.compile(SourceSet((FIRMWARE / "host" / "interpreter.c",), (RUNTIME / "include",)), (*HOST_FLAGS, *STRICT))
+    plugin = SourceSet((FIRMWARE / "emulation" / "qemu_count.c",), ())
+    assert host.compile(plugin, (*HOST_FLAGS, *STRICT, "-DARN_QEMU_PLUGIN_VERSION=1"))
+    assert host.compile(SourceSet((FIRMWARE / "emulation" / "unicorn_count.c",), ()), (*HOST_FLAGS, *STRICT))
