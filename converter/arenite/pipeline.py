@@ -145,7 +145,6 @@ def _circumstances(path: Path, options: ConvertOptions, ports: dict[str, SourceP
         quality={layer.output: layer for layer in quantized.layers},
         sources=ports,
         sqnr_db=min(finite, default=None),
-        sqnr_on_real_data=options.calibration is not None,
         notes=tuple(f"{layer.name}: {note}" for layer in quantized.layers for note in layer.notes),
     )
 

