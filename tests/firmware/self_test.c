@@ -35,7 +35,7 @@ __attribute__((naked)) int stack_of(void) {
 __attribute__((noinline)) static uint32_t overflow(uint32_t depth) {
     volatile uint32_t block[64];
     block[depth % 64] = depth;
-    return overflow(depth + 1) + block[(depth + 1) % 64];
+    return depth == UINT32_MAX ? 0 : overflow(depth + 1) + block[(depth + 1) % 64];
 }
 
 static int echo(const char *name) {
