@@ -50,9 +50,9 @@ class _Walk:
         self.values: dict[str, Value | Unknown] = {}
         self.problems: list[Unsupported] = []
         self.used: frozenset[str] = frozenset()
-        self.inferred = {
-            info.name: shape for info in (*model.graph.value_info, *model.graph.output) if (shape := static_shape(info)) is not None
-        }
+        known = (*model.graph.value_info, *model.graph.input, *model.graph.output)
+        self.inferred = {info.name: shape for info in known if (shape := static_shape(info)) is not None}
+        self.types = {info.name: info.type.tensor_type.elem_type for info in known}
         self.constants(model.graph.initializer)
         for sparse in model.graph.sparse_initializer:
             self.values[sparse.values.name] = UNKNOWN
@@ -129,7 +129,7 @@ class _Walk:
         try:
             results = self.results(node, name, operator, domain, operands)
         except Refused:
-            self.unknown(node)
+            self.unknown(node, operands)
             return
         for output, value in zip(node.output, results, strict=False):
             if output:
@@ -215,6 +215,7 @@ class _Walk:
             {a.name: attribute_value(a) for a in node.attribute},
             tuple(node.output),
             self.used,
+            tuple(self.types.get(i, TensorProto.UNDEFINED) for i in node.input),
         )
         try:
             quantization = self.floating(call)
@@ -268,14 +269,24 @@ class _Walk:
             return output
         return value
 
-    def unknown(self, node: onnx.NodeProto) -> None:
-        """Stand-ins for the outputs of a refused node, of the shape that ONNX infers."""
+    def unknown(self, node: onnx.NodeProto, operands: Iterable[Value | Unknown | None]) -> None:
+        """Stand-ins for the outputs of a refused node, of the shape that ONNX infers.
+
+        Only for what is computed at run time: taken for that, a constant would be refused as weights of the next node.
+        """
+        computed = any(isinstance(value, str) for value in operands)
         for output in node.output:
             if not output:
                 continue
             self.values[output] = UNKNOWN
             shape = self.inferred.get(output)
-            if shape is not None and output not in self.graph.tensors and 0 not in shape:
+            if (
+                computed
+                and shape is not None
+                and 0 not in shape
+                and self.types.get(output) in FLOAT_TYPES
+                and output not in self.graph.tensors
+            ):
                 self.graph.tensors[output] = Tensor(output, shape, DType.FLOAT32)
                 self.values[output] = output
 

@@ -37,6 +37,8 @@ class NodeImport:
     """Names of the ONNX outputs; empty for an absent one."""
     used: frozenset[str]
     """Those that something reads."""
+    input_types: tuple[int, ...]
+    """TensorProto.DataType of the operands in the ONNX graph, UNDEFINED where inference does not know it."""
     problems: list[Unsupported] = field(default_factory=list)
 
     # Refusing

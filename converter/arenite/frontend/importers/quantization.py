@@ -109,6 +109,8 @@ def _check(node: NodeImport, default: int | None, scale: Constant) -> bool:
     value = node.value(0)
     if default is None and isinstance(value, Constant):
         dtype = value.array.dtype
+    elif dtype is None and node.input_types[0] == TensorProto.UINT8:
+        dtype = np.dtype(np.uint8)
     if (
         dtype is not None
         and dtype not in (np.int8, np.uint8)
