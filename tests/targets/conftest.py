@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -60,14 +61,24 @@ def two_headed_graph() -> Graph:
 
 
 @pytest.fixture(scope="session")
-def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    graph = two_headed_graph()
-    program = build_program(graph, plan(graph), name="two_headed", calibrated=True)
-    arn = serialize(program)
+def write_artifact() -> Callable[[Path, str], None]:
+    """Write what engines read of the model's folder, under a name."""
+
+    def write(folder: Path, name: str) -> None:
+        graph = two_headed_graph()
+        program = build_program(graph, plan(graph), name=name, calibrated=True)
+        arn = serialize(program)
+        (folder / f"{name}.arn").write_bytes(arn)
+        for file, text in write_sources(program, arn).items():
+            (folder / file).write_text(text)
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def artifact(tmp_path_factory: pytest.TempPathFactory, write_artifact: Callable[[Path, str], None]) -> Path:
     folder = tmp_path_factory.mktemp("two_headed")
-    (folder / "two_headed.arn").write_bytes(arn)
-    for name, text in write_sources(program, arn).items():
-        (folder / name).write_text(text)
+    write_artifact(folder, "two_headed")
     return folder
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,12 @@ import pytest
 from arenite.errors import ArtifactError, ToolError
 from arenite.targets import ENGINES, Engine, open_engine
 from arenite.targets import qemu as qemu_module
-from arenite.targets.emulated import EmulatedEngine, Form
+from arenite.targets.artifact import ArtifactModel
+from arenite.targets.catalogue import CORTEX_M4
+from arenite.targets.compiler import SourceSet
+from arenite.targets.emulated import EmulatedEngine, Form, app_model_header
+from arenite.targets.sources import native_root, runtime_includes, runtime_root
+from arenite.targets.toolchain import FLAGS, toolchain_for
 from numpy.typing import NDArray
 
 Samples = list[list[NDArray[Any]]]
@@ -181,3 +187,28 @@ def test_a_model_that_the_target_refuses(artifact: Path, samples: Samples, tmp_p
     source.write_text(f"{head}[TWO_HEADED_MODEL_BYTES] ARN_ALIGNED(16) = {{\n{','.join(numbers)}\n{rest}")
     with pytest.raises(ToolError, match=r"two_headed_interpreted.elf ended with status 3 on QEMU"):
         open_engine("emulated", folder).run(samples)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("form", Form)
+def test_app_and_generated_code_compile_without_a_warning(artifact: Path, form: Form) -> None:
+    require("gcc", "qemu")
+    model = ArtifactModel.read(artifact)
+    app = native_root() / "firmware" / "apps" / "run_model"
+    generated = model.interpreted_source if form is Form.INTERPRETED else model.compiled_source
+    includes = (app, app_model_header(model, form).parent, artifact, *runtime_includes(runtime_root()))
+    strict = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
+    compiler = toolchain_for(CORTEX_M4).compiler
+    assert compiler.compile(SourceSet((app / f"{form.value}.c", generated), includes), (*FLAGS, *strict, "-Os"))
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("name", ["model", "board", "measure", "app_model", "arena"])
+def test_names_that_firmware_uses_too(
+    write_artifact: Callable[[Path, str], None], samples: Samples, expected: Samples, tmp_path: Path, name: str
+) -> None:
+    """A model may be called what a file, function or variable of the firmware is called."""
+    require("gcc", "qemu")
+    write_artifact(tmp_path, name)
+    for engine in sorted(EMULATED):
+        assert_same(open_engine(engine, tmp_path).run(samples[:2]), expected[:2])

@@ -118,7 +118,7 @@ def build_run_model(model: ArtifactModel, form: Form, board: Board, *, optimize:
 
 
 def app_model_header(model: ArtifactModel, form: Form) -> Path:
-    """app_model.h, which tells run_model the names of a model (firmware/apps/run_model/interpreted.c and compiled.c say which)."""
+    """arn_app_model.h, which tells run_model the names of a model (firmware/apps/run_model/interpreted.c and compiled.c say which)."""
     name, upper = model.name, model.name.upper()
     if form is Form.INTERPRETED:
         lines = [
@@ -138,12 +138,12 @@ def app_model_header(model: ArtifactModel, form: Form) -> Path:
             f"#define APP_OUTPUT_BYTES {{{outputs}}}",
             *(f"#define APP_{function.upper()} {name}_{function}" for function in ("reset", "invoke", "input", "output")),
         ]
-    text = "\n".join(lines) + "\n"
-    return cached("sources", content_key([text], []), lambda folder: _write(folder / "app_model.h", text)) / "app_model.h"
+    text, file = "\n".join(lines) + "\n", "arn_app_model.h"
 
+    def write(folder: Path) -> None:
+        (folder / file).write_text(text, encoding="utf-8")
 
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+    return cached("sources", content_key([file, text], []), write) / file
 
 
 def _figures(outcome: Outcome, image: Image) -> dict[str, int]:

@@ -1,9 +1,9 @@
-/* The compiled form: generated C that calls the kernels. app_model.h defines
+/* The compiled form: generated C that calls the kernels. arn_app_model.h defines
  *   APP_ARENA_BYTES, APP_INPUT_BYTES, APP_OUTPUT_BYTES (initializers of arrays), APP_RESET, APP_INVOKE, APP_INPUT, APP_OUTPUT
  * and declares what they name. */
 #include "run_model.h"
 
-#include "app_model.h"
+#include "arn_app_model.h"
 
 __attribute__((section(".bss.arena"), aligned(16))) static uint8_t arena[APP_ARENA_BYTES];
 

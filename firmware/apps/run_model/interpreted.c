@@ -1,10 +1,10 @@
-/* The .arn file, run by the interpreter. app_model.h defines
+/* The .arn file, run by the interpreter. arn_app_model.h defines
  *   APP_MODEL, APP_MODEL_BYTES, APP_ARENA_BYTES, APP_RESOLVER
  * and declares what they name. */
 #include "run_model.h"
 
-#include "app_model.h"
 #include "arenite.h"
+#include "arn_app_model.h"
 
 __attribute__((section(".bss.arena"))) static uint8_t arena[APP_ARENA_BYTES] ARN_ALIGNED(ARN_ALIGNMENT);
 

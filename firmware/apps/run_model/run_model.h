@@ -1,5 +1,6 @@
 /* What run_model needs of a model. interpreted.c and compiled.c implement it for the two forms; which of them is built, and the generated
- * app_model.h that names the model, decide what the app runs. The prefix keeps its names apart from any model's ("model" is a common one).
+ * arn_app_model.h that names the model, decide what the app runs. The prefix keeps its names apart from any model's ("model" is a common
+ * one).
  */
 #ifndef ARN_RUN_MODEL_H
 #define ARN_RUN_MODEL_H
