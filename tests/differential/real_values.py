@@ -1,7 +1,8 @@
 """What each int8 operator should compute, in real numbers: an oracle that shares nothing with the kernels.
 
-Operands are dequantized to float64, the operator is evaluated as ONNX defines it, and the result is compared with the stored output. How far the two may be apart, in
-steps of the output scale, is what docs/numerics.md states; nothing here knows of multipliers, shifts or tables beyond that bound.
+Operands are dequantized to float64, the operator is evaluated as ONNX defines it, and the result is compared with the stored
+output. How far the two may be apart, in steps of the output scale, is what docs/numerics.md states; nothing here knows of
+multipliers, shifts or tables beyond that bound.
 """
 
 from __future__ import annotations

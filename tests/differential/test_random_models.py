@@ -77,7 +77,7 @@ def check_layers(conversion: Conversion, samples: list[list[NDArray[np.int8]]]) 
     interpreter = Interpreter(Model.load(conversion.folder / f"{conversion.program.name}.arn"))
     for inputs in samples:
         values = dict(interpreter.run_all(inputs))
-        values |= {name: value for name, value in zip(graph.inputs, inputs, strict=True)}
+        values |= dict(zip(graph.inputs, inputs, strict=True))
         for node in graph.nodes:
             names = [name for name in (*node.inputs, node.output) if graph.tensor(name).data is None]
             if node.op in ORACLES and all(name in values for name in names):
