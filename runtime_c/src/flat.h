@@ -20,24 +20,22 @@
 #define FLAT_STRING         0x20
 #define FLAT_VECTOR(stride) (0x80 | (stride))
 
-/* Verified is verified: nothing in the file is aligned less than its type asks. Telling the compiler keeps these single loads on
- * cores that cannot load unaligned words. */
+/* Single loads, whatever the optimization and with -ffreestanding too, where memcpy would be a call. Nothing is read before it is known
+ * to be aligned; the file may be declared as bytes, which is what may_alias allows for. */
 #if defined(__GNUC__) || defined(__clang__)
-#define FLAT_ALIGNED(pointer, n) __builtin_assume_aligned(pointer, n)
+typedef uint16_t __attribute__((may_alias)) flat_word16;
+typedef uint32_t __attribute__((may_alias)) flat_word32;
 #else
-#define FLAT_ALIGNED(pointer, n) (pointer)
+typedef uint16_t flat_word16;
+typedef uint32_t flat_word32;
 #endif
 
 static inline uint16_t flat_u16(const uint8_t *at) {
-    uint16_t v;
-    memcpy(&v, FLAT_ALIGNED(at, 2), sizeof v);
-    return v;
+    return *(const flat_word16 *)(const void *)at;
 }
 
 static inline uint32_t flat_u32(const uint8_t *at) {
-    uint32_t v;
-    memcpy(&v, FLAT_ALIGNED(at, 4), sizeof v);
-    return v;
+    return *(const flat_word32 *)(const void *)at;
 }
 
 static inline int32_t flat_i32(const uint8_t *at) {

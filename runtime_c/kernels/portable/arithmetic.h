@@ -8,6 +8,13 @@
 
 #include <stdint.h>
 
+/* Keeps an inner loop a function of its own: inlined, it would lose registers to the loops around it. */
+#if defined(__GNUC__) || defined(__clang__)
+#define ARN_NOINLINE __attribute__((noinline))
+#else
+#define ARN_NOINLINE
+#endif
+
 /* Limits v to [min, max], which lies inside int8. */
 static inline int8_t arn_clamp(int32_t v, int32_t min, int32_t max) {
     v = v < min ? min : v;

@@ -2,72 +2,93 @@
 #include "dot.h"
 #include "window.h"
 
-/* What the taps of one filter that read padding, which is the zero point, add. */
-static uint32_t padding_sum(const arn_conv_params *p, const int8_t *w, int32_t depth, arn_span rows, arn_span columns) {
+/* A window at one place: what all filters have in common there. Offsets are in elements. */
+typedef struct placed_window {
+    arn_span rows;
+    int32_t top;         /* row of the image that tap row 0 reads */
+    int32_t x_offset;    /* in a row of the image, of the first tap inside */
+    int32_t w_offset;    /* in a row of a filter, of that tap */
+    int32_t runs;        /* contiguous stretches in a row of taps */
+    int32_t length;      /* of a stretch */
+    int32_t filter_row;  /* from row to row of a filter */
+    int32_t filter_step; /* from stretch to stretch of a filter */
+    int paddings;
+    arn_taps padding[4];
+} placed_window;
+
+/* Sum of `rows` times `length` weights, `pitch` apart. */
+static ARN_NOINLINE uint32_t weight_sum(const int8_t *w, int32_t rows, int32_t length, int32_t pitch) {
     uint32_t sum = 0;
-    for (int32_t ky = 0; ky < p->kernel_h; ky++) {
-        const int inside = ky >= rows.begin && ky < rows.end;
-        for (int32_t kx = 0; kx < p->kernel_w; kx++, w += depth) {
-            if (inside && kx >= columns.begin && kx < columns.end) {
-                continue;
-            }
-            for (int32_t i = 0; i < depth; i++) {
-                sum += (uint32_t)(p->input_zero_point * w[i]);
-            }
+    for (; rows > 0; rows--, w += pitch) {
+        for (int32_t i = 0; i < length; i++) {
+            const int32_t v = w[i];
+            sum += (uint32_t)v;
         }
     }
     return sum;
 }
 
+/* acc[f] += what the window yields with `count` filters from w on, whose first input channel is `first`. */
+static ARN_NOINLINE void accumulate(const arn_conv_params *p, const arn_rows *x, const placed_window *v, const int8_t *w, int32_t filter,
+                                    int32_t first, int32_t count, uint32_t acc[ARN_DOT_FILTERS]) {
+    for (int i = 0; i < v->paddings; i++) {
+        const arn_taps *t = &v->padding[i];
+        const int8_t *from = w + t->ky * v->filter_row + t->kx * v->filter_step;
+        for (int32_t f = 0; f < count; f++, from += filter) {
+            acc[f] += (uint32_t)p->input_zero_point * weight_sum(from, t->height, t->width * v->filter_step, v->filter_row);
+        }
+    }
+    for (int32_t ky = v->rows.begin; ky < v->rows.end; ky++) {
+        const int8_t *row = arn_row(x, v->top + ky * p->dilation_h);
+        int32_t at_x = v->x_offset + first;
+        int32_t at_w = ky * v->filter_row + v->w_offset;
+        for (int32_t run = v->runs; run > 0; run--) {
+            arn_dot_s8(acc, count, filter, row + at_x, w + at_w, v->length);
+            at_x += p->dilation_w * p->in_c;
+            at_w += v->filter_step;
+        }
+    }
+}
+
 void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
                       const arn_rows *y, int32_t begin, int32_t end) {
+    const arn_output_params output = {p->output_zero_point, p->shift, p->activation_min, p->activation_max};
     const int32_t depth = p->in_c / p->group;
     const int32_t filters = p->out_c / p->group;
-    const int32_t filter_row = p->kernel_w * depth;
-    /* The taps of a kernel row are contiguous in x as they are in the filter, … */
-    const int joined = p->group == 1 && p->dilation_w == 1;
-    /* … and its rows are equally far apart: the whole window is one call. */
-    const int whole = joined && x->rows >= p->in_h;
-    arn_runs runs;
-    runs.x_pitch = whole ? p->dilation_h * x->pitch : p->dilation_w * p->in_c;
-    runs.w_pitch = whole ? filter_row : depth;
-    runs.filter = p->kernel_h * filter_row;
+    const int joined = p->group == 1 && p->dilation_w == 1; /* a row of taps is contiguous in x, as it is in a filter */
+    placed_window v;
+    v.filter_step = depth;
+    v.filter_row = p->kernel_w * depth;
+    const int32_t filter = p->kernel_h * v.filter_row;
 
     for (int32_t oy = begin; oy < end; oy++) {
         int8_t *out = arn_row(y, oy);
-        const int32_t top = oy * p->stride_h - p->pad_top;
-        const arn_span rows = arn_window_span(top, p->in_h, p->kernel_h, p->dilation_h);
+        v.top = oy * p->stride_h - p->pad_top;
+        v.rows = arn_window_span(v.top, p->in_h, p->kernel_h, p->dilation_h);
         for (int32_t ox = 0; ox < p->out_w; ox++) {
             const int32_t left = ox * p->stride_w - p->pad_left;
             const arn_span columns = arn_window_span(left, p->in_w, p->kernel_w, p->dilation_w);
             const int32_t width = columns.end - columns.begin;
-            const int32_t step = whole ? rows.end - rows.begin : 1;
-            const int padded = p->input_zero_point != 0 && (rows.end - rows.begin < p->kernel_h || width < p->kernel_w);
-            runs.runs = whole ? step : joined ? 1 : width;
-            runs.length = joined ? width * depth : depth;
+            v.x_offset = (left + columns.begin * p->dilation_w) * p->in_c;
+            v.w_offset = columns.begin * depth;
+            v.length = joined ? width * depth : depth;
+            v.runs = joined ? width > 0 : width;
+            v.paddings = 0;
+            if (p->input_zero_point != 0) { /* otherwise padding adds nothing */
+                v.paddings = arn_padding_taps(p->kernel_h, p->kernel_w, v.rows, columns, v.padding);
+            }
             for (int32_t c = 0, first = 0; first < p->in_c; first += depth) { /* first channel of a group */
-                const int32_t last = c + filters;
-                while (c < last) {
-                    const int32_t count = last - c < ARN_DOT_FILTERS ? last - c : ARN_DOT_FILTERS;
-                    const int8_t *w = weight + c * runs.filter;
+                const int32_t group_end = c + filters;
+                while (c < group_end) {
+                    const int32_t count = group_end - c < ARN_DOT_FILTERS ? group_end - c : ARN_DOT_FILTERS;
                     uint32_t acc[ARN_DOT_FILTERS];
                     for (int32_t f = 0; f < count; f++) {
                         acc[f] = (uint32_t)bias[c + f];
-                        if (padded) {
-                            acc[f] += padding_sum(p, w + f * runs.filter, depth, rows, columns);
-                        }
                     }
-                    if (width > 0) {
-                        for (int32_t ky = rows.begin; ky < rows.end; ky += step) {
-                            const int8_t *from = arn_row(x, top + ky * p->dilation_h);
-                            from += (left + columns.begin * p->dilation_w) * p->in_c + first;
-                            arn_dot_s8(acc, count, &runs, from, w + ky * filter_row + columns.begin * depth);
-                        }
-                    }
-                    for (int32_t f = 0; f < count; f++, c++) {
-                        const int32_t v = p->output_zero_point + arn_requantize(acc[f], multiplier[c], p->shift);
-                        *out++ = arn_clamp(v, p->activation_min, p->activation_max);
-                    }
+                    accumulate(p, x, &v, weight + c * filter, filter, first, count, acc);
+                    arn_requantize_s8(&output, acc, multiplier + c, count, out);
+                    out += count;
+                    c += count;
                 }
             }
         }

@@ -1,35 +1,41 @@
 #include "dot.h"
 
-void arn_dot_s8(uint32_t acc[ARN_DOT_FILTERS], int32_t filters, const arn_runs *r, const int8_t *x, const int8_t *w) {
-    const int32_t length = r->length;
-    if (filters == ARN_DOT_FILTERS) {
-        uint32_t a0 = acc[0], a1 = acc[1], a2 = acc[2], a3 = acc[3];
-        for (int32_t run = r->runs; run > 0; run--) {
-            const int8_t *w0 = w, *w1 = w0 + r->filter, *w2 = w1 + r->filter, *w3 = w2 + r->filter;
-            for (int32_t i = 0; i < length; i++) {
-                const int32_t v = x[i];
-                a0 += (uint32_t)(v * w0[i]);
-                a1 += (uint32_t)(v * w1[i]);
-                a2 += (uint32_t)(v * w2[i]);
-                a3 += (uint32_t)(v * w3[i]);
-            }
-            x += r->x_pitch;
-            w += r->w_pitch;
-        }
-        acc[0] = a0, acc[1] = a1, acc[2] = a2, acc[3] = a3;
+#include "arithmetic.h"
+
+/* length > 0 */
+static ARN_NOINLINE void dot_4(uint32_t acc[4], int32_t filter, const int8_t *x, const int8_t *w, int32_t length) {
+    const int8_t *w1 = w + filter, *w2 = w1 + filter, *w3 = w2 + filter;
+    const int8_t *end = x + length;
+    uint32_t a0 = acc[0], a1 = acc[1], a2 = acc[2], a3 = acc[3];
+    do {
+        const int32_t v = *x++;
+        a0 += (uint32_t)(v * *w++);
+        a1 += (uint32_t)(v * *w1++);
+        a2 += (uint32_t)(v * *w2++);
+        a3 += (uint32_t)(v * *w3++);
+    } while (x != end);
+    acc[0] = a0, acc[1] = a1, acc[2] = a2, acc[3] = a3;
+}
+
+void arn_dot_s8(uint32_t acc[ARN_DOT_FILTERS], int32_t filters, int32_t filter, const int8_t *x, const int8_t *w, int32_t length) {
+    if (length <= 0) {
         return;
     }
-    for (int32_t f = 0; f < filters; f++) {
-        const int8_t *from = x, *wf = w;
+    if (filters == ARN_DOT_FILTERS) {
+        dot_4(acc, filter, x, w, length);
+        return;
+    }
+    for (int32_t f = 0; f < filters; f++, w += filter) {
         uint32_t a = acc[f];
-        for (int32_t run = r->runs; run > 0; run--) {
-            for (int32_t i = 0; i < length; i++) {
-                a += (uint32_t)(from[i] * wf[i]);
-            }
-            from += r->x_pitch;
-            wf += r->w_pitch;
+        for (int32_t i = 0; i < length; i++) {
+            a += (uint32_t)(x[i] * w[i]);
         }
         acc[f] = a;
-        w += r->filter;
+    }
+}
+
+void arn_requantize_s8(const arn_output_params *p, const uint32_t *acc, const int32_t *multiplier, int32_t count, int8_t *y) {
+    for (; count > 0; count--) {
+        *y++ = arn_clamp(p->zero_point + arn_requantize(*acc++, *multiplier++, p->shift), p->min, p->max);
     }
 }

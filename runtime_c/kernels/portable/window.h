@@ -4,7 +4,7 @@
 
 #include "arn_kernels.h"
 
-/* Taps [begin, end) of a window lie inside; empty where begin >= end. */
+/* Taps [begin, end) of a window lie inside, 0 <= begin <= end <= kernel. */
 typedef struct arn_span {
     int32_t begin;
     int32_t end;
@@ -13,6 +13,17 @@ typedef struct arn_span {
 /* Tap k of the window reads position start + k * dilation; inside is 0 <= position < length. `start` may be negative.
  * |start| <= 2^30, length <= 2^30, dilation >= 1. */
 arn_span arn_window_span(int32_t start, int32_t length, int32_t kernel, int32_t dilation);
+
+/* `height` rows of `width` taps of a window's kernel, from (ky, kx) on. */
+typedef struct arn_taps {
+    int32_t ky;
+    int32_t kx;
+    int32_t height;
+    int32_t width;
+} arn_taps;
+
+/* The taps that read padding: above, below, left and right of the image, those of the four that are not empty. Returns how many. */
+int arn_padding_taps(int32_t kernel_h, int32_t kernel_w, arn_span rows, arn_span columns, arn_taps out[4]);
 
 static inline int8_t *arn_row(const arn_rows *image, int32_t row) {
     return image->base + (image->rows > row ? row : row % image->rows) * image->pitch;
