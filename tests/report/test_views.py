@@ -1,0 +1,132 @@
+"""The four views of a report: nothing lost, nothing said wrong, nothing that could break the page."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields, replace
+from html.parser import HTMLParser
+
+import pytest
+from arenite.errors import ArtifactError
+from arenite.report import Limits, accuracy, from_json, render_report, render_summary, to_html, to_json, to_markdown, verdict
+from rich.console import Console
+
+
+def text_of(renderables) -> str:
+    console = Console(width=200, record=True, file=None, quiet=False)
+    with console.capture() as capture:
+        for renderable in renderables:
+            console.print(renderable)
+    return capture.get()
+
+
+def test_json_and_back(report):
+    assert from_json(json.loads(json.dumps(to_json(report), allow_nan=False)), "report.json") == report
+
+
+@pytest.mark.parametrize("key", ["layers", "flash", "memories", "inputs", "calibrated"])
+def test_damaged_json_is_named(report, key):
+    value = to_json(report)
+    del value[key]
+    with pytest.raises(ArtifactError, match=r"somewhere/report\.json"):
+        from_json(value, "somewhere/report.json")
+    with pytest.raises(ArtifactError):
+        from_json({**to_json(report), key: 7}, "report.json") if key != "calibrated" else from_json({}, "report.json")
+
+
+def test_every_field_is_in_the_json(report):
+    """A field that is added to Report must not be forgotten: changing it changes the JSON."""
+    changed = {str: "?", int: 987, bool: True, float: 1.5}
+    for field in fields(report):
+        value = getattr(report, field.name)
+        other = changed.get(type(value), None if value is not None else 1.5)
+        if isinstance(value, tuple):
+            other = () if value and field.name != "memories" else (("other", 5),)
+        if field.name == "limits":
+            other = Limits()
+        if isinstance(value, bool):
+            other = not value
+        assert to_json(replace(report, **{field.name: other})) != to_json(report), field.name
+
+
+def test_verdict(report):
+    """RAM is arena and session, 132 bytes, of 100; flash 1,500 of 2,000."""
+    assert report.fits is False and report.excess == ("RAM: 132 of 100 bytes, 32 too many",)
+    assert verdict(report).startswith("net DOES NOT FIT on cortex-m4: RAM: 132 of 100 bytes, 32 too many. It needs 132 bytes of RAM")
+    assert "1,500 bytes of flash (model 1,000, code 500; compiled form 356: 56 and 300)" in verdict(report)
+    roomy = replace(report, limits=Limits(ram_bytes=132, flash_bytes=1500))
+    assert roomy.fits is True and verdict(roomy).startswith("net fits on cortex-m4: it needs")
+    tight = replace(report, limits=Limits(flash_bytes=1499))
+    assert tight.excess == ("flash: 1,500 of 1,499 bytes, 1 too many",)
+    free = replace(report, limits=Limits(), interpreted=None, compiled=None)
+    assert free.fits is None and "model 1,000, code not included" in verdict(free) and free.flash_bytes == 1000
+
+
+def test_accuracy(report):
+    assert accuracy(report).startswith("NOT CALIBRATED: accuracy is unknown")
+    assert accuracy(report).endswith("To calibrate: convert net.onnx --calibration DATA.npz")
+    calibrated = replace(report, calibrated=True, calibration="ranges from c.npz (mse)", sqnr_db=32.125)
+    assert accuracy(calibrated) == "Calibrated: ranges from c.npz (mse); end to end 32.1 dB against float on the calibration data."
+
+
+@pytest.mark.parametrize("view", [to_markdown, to_html, lambda r: text_of(render_report(r))], ids=["markdown", "html", "text"])
+def test_every_view_has_the_facts(report, view):
+    page = view(report)
+    for fact in (
+        "DOES NOT FIT",
+        "NOT CALIBRATED",
+        "1,234",
+        "31.2",
+        "StridedCopy (Transpose)",
+        "Conv (wide)",
+        "80",
+        "72",
+        "nhwc",
+        "clamped",
+        "1×1×1×2",
+    ):
+        assert fact in page, fact
+
+
+def test_summary_ends_with_accuracy_and_keeps_to_few_notes(report):
+    noted = replace(report, notes=tuple(f"layer {i}: odd" for i in range(30)))
+    lines = text_of(render_summary(noted)).strip().splitlines()
+    assert lines[0].startswith("net DOES NOT FIT") and lines[-1].startswith("NOT CALIBRATED")
+    assert sum(line.startswith("Note:") for line in lines) == 4 and "… and 26 more notes in the report." in lines
+    assert to_markdown(noted).count("Note: ") == 30
+
+
+class Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value or "" for name, value in attributes if name in ("src", "href", "data", "action")]
+        if tag not in ("meta", "br", "rect", "link"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag != "rect":
+            assert self.open.pop() == tag
+
+
+def test_html_is_one_well_formed_page_that_loads_nothing(report):
+    page = to_html(report)
+    parser = Page()
+    parser.feed(page)
+    assert parser.open == [] and parser.links == [] and "script" not in parser.tags and "link" not in parser.tags
+    assert "conv &lt;1&gt; &amp; co" in page and "<script>" not in page
+    assert parser.tags.count("rect") == len(report.buffers) and not re.search(r"https?://|url\(|@import", page)
+
+
+def test_markdown_tables_have_equal_rows(report):
+    """A name with | or ` in it must not shift the columns."""
+    for block in to_markdown(report).split("\n\n"):
+        if block.startswith("|"):
+            widths = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
+            assert len(widths) == 1, block
