@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
 from arenite.emit import build_program
 from arenite.emit.flat import serialize
 from arenite.graph import OPERATORS, DType, Expression, Graph, Node, Quantization, Tensor
@@ -78,9 +79,13 @@ class Net:
         return weight if isinstance(weight, str) else self.constant(weight, "weight")
 
 
-def _execute(graph: Graph, *inputs: np.ndarray) -> list[np.ndarray]:
+def _engine(graph: Graph) -> Interpreter:
     program = build_program(graph, plan(graph), name="net", calibrated=True)
-    return Interpreter(Model.load(serialize(program))).run(list(inputs))
+    return Interpreter(Model.load(serialize(program)))
+
+
+def _execute(graph: Graph, *inputs: np.ndarray) -> list[np.ndarray]:
+    return _engine(graph).run(list(inputs))
 
 
 @pytest.fixture
@@ -92,3 +97,18 @@ def net() -> type[Net]:
 def execute() -> Any:
     """execute(int8 graph, *inputs) → outputs, through the planner, the flat model and the NumPy engine."""
     return _execute
+
+
+@pytest.fixture
+def engine() -> Any:
+    """engine(int8 graph) → the NumPy engine with that model, for many runs."""
+    return _engine
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of real models and test data; tests that need it are skipped where it is absent."""
+    root = Path(os.environ.get("ARENITE_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
+    if not (root / "models.json").exists():
+        pytest.skip(f"no real models in {root} (set ARENITE_DATA)")
+    return root

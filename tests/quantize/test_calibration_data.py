@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from arenite.errors import CalibrationError
 from arenite.graph import DType, Graph, Quantization, Tensor
 from arenite.quantize import InputSpec, input_specs, load_data, synthetic_data

@@ -6,13 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from arenite.graph import Quantization
 from arenite.quantize.lower_linear import Channels, Linear, own_scale, solve
 from arenite.quantize.multipliers import requantize
 from arenite.quantize.proof import WIDE_BIAS_LIMIT, accumulator_bound, product_extremes, saturating_bias
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 FULL = (-128, 127)
 

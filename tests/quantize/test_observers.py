@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from arenite.errors import CalibrationError
 from arenite.graph import Graph, Quantization
 from arenite.quantize import Dataset, input_specs

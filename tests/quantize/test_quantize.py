@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from arenite.errors import QuantizationError
 from arenite.graph import DType, Expression, Graph, Node, Quantization, Step
 from arenite.graph.onnx_export import Evaluator

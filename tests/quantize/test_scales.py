@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from arenite.errors import QuantizationError
 from arenite.graph import Quantization, Tensor
 from arenite.graph.operators import UNBOUNDED
 from arenite.quantize.observers import Range
 from arenite.quantize.scales import asymmetric, choose_scales, representable, undetermined
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 
 @settings(deadline=None, derandomize=True, max_examples=300)
