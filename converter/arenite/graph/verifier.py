@@ -16,6 +16,8 @@ _GIVEN_SHAPE = ("StridedCopy", "Fill")
 """Their shapes follow from a memory plan, not from operands."""
 _CONVERSIONS = {"Quantize": (DType.FLOAT32, DType.INT8), "Dequantize": (DType.INT8, DType.FLOAT32)}
 _BROADCASTING = ("Add", "Sub", "Mul", "Div")
+_VECTORS_FROM = {"Conv": 2, "DepthwiseConv": 2, "FullyConnected": 2, "BatchNormalization": 1}
+"""The operand from which on each has one value an output channel."""
 _DROPPED = ("clip", "expression")
 """Attributes that the int8 form replaces by parameters."""
 
@@ -153,15 +155,9 @@ def _verify_shape(node: Node, operator: Operator, inputs: Sequence[Tensor | None
     except (ValueError, TypeError, KeyError, IndexError) as error:
         raise VerificationError(f"{_label(node)}: {error}") from None
     _require(tuple(expected) == output.shape, f"{_label(node)}: output {output.name} has the shape {output.shape}, not {tuple(expected)}")
-    vectors: dict[str, tuple[int, ...]] = {
-        "Conv": (output.shape[-1:] if output.shape else ()),
-        "DepthwiseConv": (output.shape[-1:] if output.shape else ()),
-        "FullyConnected": (output.shape[-1:] if output.shape else ()),
-        "BatchNormalization": (output.shape[-1:] if output.shape else ()),
-    }
-    if not stored and node.op in vectors:
-        for shape in shapes[1:] if node.op == "BatchNormalization" else shapes[2:]:
-            _require(shape == vectors[node.op], f"{_label(node)}: a vector of shape {shape} does not fit {output.shape[-1]} channels")
+    if not stored and node.op in _VECTORS_FROM:
+        for shape in shapes[_VECTORS_FROM[node.op] :]:
+            _require(shape == output.shape[-1:], f"{_label(node)}: a vector of shape {shape} does not fit {output.shape[-1]} channels")
     if node.op == "PRelu" and not stored:
         _require(
             len(shapes[1]) <= len(shapes[0]) and all(s in (1, x) for s, x in zip(shapes[1][::-1], shapes[0][::-1], strict=False)),
