@@ -44,12 +44,13 @@ def _is_int8(tensor: Tensor) -> bool:
 
 def _refuse_others(graph: Graph) -> None:
     problems = []
+    fixed = {name for name, tensor in graph.tensors.items() if tensor.is_constant}
     for node in graph.nodes:
+        fixed.update(node.outputs if fixed.issuperset(node.inputs) else ())
         y = graph.tensors[node.output]
         quantization = y.quantization if node.op == "Quantize" else graph.tensors[node.input].quantization
-        constant = graph.tensors[node.input].is_constant
         if node.op in ("Quantize", "Dequantize"):
-            if quantization is None or not (quantization.is_per_tensor or constant):
+            if quantization is None or not (quantization.is_per_tensor or node.output in fixed):
                 problems.append(
                     Unsupported(
                         node.name, node.op, "an activation has a scale for each channel", "quantize activations with one scale a tensor"

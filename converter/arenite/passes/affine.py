@@ -41,7 +41,7 @@ def affine_of(graph: Graph, node: Node) -> Affine | None:
         with np.errstate(all="ignore"):
             factor = scale / np.sqrt(variance + node.attributes["epsilon"])
             shift = bias - mean * factor
-        return _finite(Affine(node.input, factor, shift))
+        return _finite(Affine(node.input, _collapsed(factor), _collapsed(shift)))
     if node.op not in ("Add", "Sub", "Mul", "Div"):
         return None
     a, b = graph.tensor(node.inputs[0]), graph.tensor(node.inputs[1])
@@ -71,12 +71,15 @@ def affine_of(graph: Graph, node: Node) -> Affine | None:
 
 def channel_values(constant: Tensor) -> Vector | None:
     """The constant as one value, or one a channel of the last axis; None where it varies along another axis."""
-    data = np.asarray(constant.data, np.float64)
-    if data.size and np.all(data == data.flat[0]):
-        return np.asarray(data.flat[0], np.float64).reshape(())
-    if data.size == data.shape[-1]:
-        return data.reshape(-1)
-    return None
+    data = _collapsed(np.asarray(constant.data, np.float64))
+    if data.ndim == 0:
+        return data
+    return data.reshape(-1) if data.size == data.shape[-1] else None
+
+
+def _collapsed(data: Vector) -> Vector:
+    """One value where all are equal."""
+    return data.flat[0].reshape(()) if np.all(data == data.flat[0]) else data
 
 
 def _finite(affine: Affine) -> Affine | None:

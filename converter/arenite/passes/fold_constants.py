@@ -8,12 +8,14 @@ from arenite.graph.tensor import Tensor
 
 
 def fold_constants(graph: Graph) -> Graph:
-    """An output of the graph stays a node, for a graph's outputs are written."""
+    """An output of the graph stays a node, for a graph's outputs are written; so do Quantize and Dequantize, which absorb_qdq turns into
+    an annotation of the constant."""
     graph = graph.copy()
     known = {name for name, tensor in graph.tensors.items() if tensor.is_constant}
     folded = []
     for node in graph.nodes:
-        if all(name is None or name in known for name in node.inputs) and not set(node.outputs).intersection(graph.outputs):
+        fixed = all(name is None or name in known for name in node.inputs) and node.op not in ("Quantize", "Dequantize")
+        if fixed and node.output not in graph.outputs:
             known.update(node.outputs)
             folded.append(node)
     if not folded:

@@ -1,11 +1,11 @@
 """propagate_annotations: the operands and the result of an operator that only moves elements have the same quantization.
 
 Moving elements and rounding them commute. So a result of Reshape, Transpose, Slice, MaxPool, Pad or Concat is on its operand's grid, which
-is then its annotation; and a result that is to be rounded may as well be rounded before it is moved. The latter needs that nobody
-else reads the operand where the operator sees only part of it (its range may be larger elsewhere).
+is then its annotation; and a result that is to be rounded may as well be rounded before it is moved, provided that nobody else
+reads the operand (who does reads it unrounded, and perhaps a part of it that is beyond the range).
 
-Where both ends are annotated differently the value really changes its quantization: that becomes an Elementwise node with the
-identity expression, on the target a table, behind the movement (before it for Concat).
+Where the ends still differ, the value really changes its quantization: that becomes an Elementwise node with the identity
+expression, on the target a table, behind the movement (before it for Concat).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from arenite.graph.expression import Expression
 from arenite.graph.graph import Graph, Node
 from arenite.graph.operators import UNBOUNDED
-from arenite.graph.tensor import DType, Quantization, Tensor
+from arenite.graph.tensor import Quantization, Tensor
 from arenite.passes.uses import Uses
 
 IDENTITY = Expression(())
@@ -72,19 +72,26 @@ def _down(graph: Graph) -> bool:
 def _up(graph: Graph) -> bool:
     changed, uses = False, Uses(graph)
     for node in reversed(graph.nodes):
-        annotation = graph.tensors[node.output].quantization
-        if annotation is None or not _moves(graph, node):
+        if graph.tensors[node.output].quantization is None or not _moves(graph, node):
             continue
         for tensor in _operands(graph, node):
-            if tensor.quantization is not None or tensor.is_constant or tensor.dtype is not DType.FLOAT32:
-                continue
-            wishes = [graph.tensors[reader.output].quantization for reader in uses.readers[tensor.name] if _moves(graph, reader)]
-            alone = len(wishes) == len(uses.readers[tensor.name]) and tensor.name not in uses.outputs
-            alike = alone and all(wish is not None and wish.same_as(annotation) for wish in wishes)
-            if node.op in _WHOLE or alike:
-                _annotate(graph, tensor.name, annotation)
+            wish = None if tensor.quantization is not None or tensor.is_constant else _common_wish(uses, tensor.name)
+            if wish is not None:
+                _annotate(graph, tensor.name, wish)
                 changed = True
     return changed
+
+
+def _common_wish(uses: Uses, name: str) -> Quantization | None:
+    """The annotation that all readers of a tensor want it to have; the finest where they want different ones of all of it."""
+    graph, readers = uses.graph, uses.readers[name]
+    wishes = [graph.tensors[reader.output].quantization for reader in readers if _moves(graph, reader)]
+    given = [wish for wish in wishes if wish is not None]
+    if len(given) < len(readers) or name in uses.outputs:
+        return None
+    if all(wish.same_as(given[0]) for wish in given):
+        return given[0]
+    return min(given, key=lambda wish: float(wish.scale)) if all(reader.op in _WHOLE for reader in readers) else None
 
 
 def _separate(graph: Graph, node: Node) -> None:
@@ -105,7 +112,7 @@ def _separate(graph: Graph, node: Node) -> None:
             graph.replace_node(node, [*before, replace(node, inputs=tuple(inputs))])
         return
     x = graph.tensors[node.input]
-    if x.is_constant or x.quantization is None or x.quantization.same_as(y.quantization):
+    if x.is_constant or y.quantization.same_as(x.quantization):
         return
     moved = graph.add(replace(y, name=f"{y.name}_moved", quantization=x.quantization))
     graph.replace_node(node, [replace(node, outputs=(moved.name,)), requantization(node, moved.name, y.name)])
