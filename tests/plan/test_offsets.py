@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import pytest
 from arenite.plan.offsets import Block, Offsets, Part, assign, busiest_step, live_bytes
@@ -40,15 +40,13 @@ def overlap_anywhere(blocks: list[Block], found: Offsets) -> bool:
 
 def least_end(blocks: list[Block]) -> int:
     """Brute force: in every order, each block on top of the earlier ones that it is ever live with."""
+    steps = range(-1, 20)
+    needed = [[max((a.at(t) for t in steps if b.at(t)), default=0) for b in blocks] for a in blocks]
     best = sum(b.bytes for b in blocks)
     for order in permutations(range(len(blocks))):
         offsets: dict[int, int] = {}
         for i in order:
-            offset = 0
-            for j in offsets:
-                needed = max((blocks[j].at(t) for t in range(-1, 20) if blocks[i].at(t)), default=0)
-                offset = max(offset, offsets[j] + needed if needed else 0)
-            offsets[i] = offset
+            offsets[i] = max((offsets[j] + needed[j][i] for j in offsets if needed[j][i]), default=0)
         best = min(best, max(offsets[i] + blocks[i].bytes for i in order))
     return best
 
@@ -76,8 +74,8 @@ def test_least_of_all_placements_long(blocks: list[Block]) -> None:
     check_optimal(blocks)
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
-@given(some_blocks(25))
+@settings(deadline=None, derandomize=True, max_examples=30)
+@given(some_blocks(12))
 def test_without_effort_the_gap_is_stated(blocks: list[Block]) -> None:
     found = assign(blocks, effort=0)
     assert not overlap_anywhere(blocks, found)
@@ -91,14 +89,16 @@ def test_without_effort_the_gap_is_stated(blocks: list[Block]) -> None:
 def test_chains_meet_the_bound(sizes: list[int]) -> None:
     blocks = [block(16 * size, i - 1, i) for i, size in enumerate(sizes)]
     found = assign(blocks)
-    assert found.bytes == found.lower_bound == max(16 * (a + b) for a, b in zip(sizes, sizes[1:], strict=False))
+    assert found.bytes == found.lower_bound == max(16 * (a + b) for a, b in pairwise(sizes))
 
 
 def test_the_bound_cannot_always_be_met() -> None:
-    """At most 5 units are live at once, yet no placement needs fewer than 6 (found by search, checked by brute force)."""
-    blocks = [block(16, 0, 1)]
+    """At most 128 bytes are live at once, but one block grows while the other shrinks, and a third spans both."""
+    growing = Block((Part(32, 3, 4), Part(48, 4, 5)))
+    shrinking = Block((Part(64, 2, 3), Part(16, 3, 5)))
+    blocks = [growing, shrinking, block(32, 2, 4)]
     found = assign(blocks)
-    assert found.proven_optimal and found.bytes == least_end(blocks) > found.lower_bound
+    assert found.proven_optimal and found.bytes == least_end(blocks) == 144 > found.lower_bound
 
 
 def test_a_shrinking_block_leaves_room_above() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 IMPROVEMENTS = 64
 """Rounds of moving the highest block to the front."""
-EFFORT = 1_500_000
+EFFORT = 300_000
 """Of branch and bound: nodes of the search times blocks."""
 SEARCHABLE = 400
 """Blocks; branch and bound is recursive, and hopeless anyway beyond."""

@@ -4,19 +4,21 @@ Orders are paths through the lattice of sets of executed tasks; what is live dep
 bottleneck shortest path, found best-first. Two things keep it small: states are visited once, and a task that neither raises the peak
 nor leaves more bytes live is always executed at once. (Moving such a task to the front of any continuation never makes a
 later state larger: what it frees stays free, and what it would free elsewhere, it frees here or later anyway.)
-Effort is bounded by the number of states, not by a clock: the same graph gives the same order everywhere.
+A beam search comes first: often it meets the lower bound, else its peak prunes the exact search. Effort is bounded by the number of
+steps tried, not by a clock: the same graph gives the same order everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from arenite.plan.work import Work
 
-MAX_STATES = 20_000
-BEAM_WIDTH = 32
+MAX_STEPS = 100_000
+"""Of the exact search: tasks tried after some set of others."""
+BEAM_WIDTH = 24
 
 
 @dataclass(frozen=True)
@@ -39,17 +41,19 @@ class State:
     ready: tuple[int, ...]
 
 
-def schedule(work: Work, max_states: int = MAX_STATES) -> Schedule:
-    """The order of least peak; the order as given where none is better. Where `max_states` does not suffice, the best found."""
-    given = tuple(range(len(work.tasks)))
-    given_peak = peak(work, given)
-    bound = least_peak(work)
-    if given_peak == bound:
-        return Schedule(given, given_peak, bound)
-    found, bound = _best_first(work, bound, given_peak, max_states)
-    if found is None and bound < given_peak:
-        found = _beam(work, given_peak)
-    return Schedule(found, peak(work, found), bound) if found is not None else Schedule(given, given_peak, bound)
+def schedule(work: Work, max_steps: int = MAX_STEPS) -> Schedule:
+    """The order of least peak; the order as given where none is better. Where `max_steps` do not suffice, the best found."""
+    order = tuple(range(len(work.tasks)))
+    bound, least = least_peak(work), peak(work, order)
+    if least > bound:
+        found = _beam(work, least)
+        if found is not None:
+            order, least = found, peak(work, found)
+    if least > bound:
+        found, bound = _best_first(work, bound, least, max_steps)
+        if found is not None:
+            order, least = found, peak(work, found)
+    return Schedule(order, least, bound)
 
 
 def peak(work: Work, order: Sequence[int]) -> int:
@@ -83,30 +87,19 @@ def advance(work: Work, state: State, index: int) -> State:
     """After also executing the ready task `index`."""
     during, live = cost(work, state, index)
     executed = state.executed | 1 << index
-    freed = _successors(work, index)
-    ready = (*(i for i in state.ready if i != index), *(i for i in freed if not work.predecessors[i] & ~executed))
+    ready = (*(i for i in state.ready if i != index), *(i for i in work.successors[index] if not work.predecessors[i] & ~executed))
     return State(executed, live, max(state.peak, during), ready)
 
 
 def cost(work: Work, state: State, index: int) -> tuple[int, int]:
     """Bytes live during the ready task `index`, and after it."""
-    task, values = work.tasks[index], work.values
+    task, values, readers = work.tasks[index], work.values, work.readers
     executed = state.executed | 1 << index
-    dying = [i for i in task.reads if not work.readers[i] & ~executed and not values[i].kept]
+    dying = [i for i in task.reads if not readers[i] & ~executed and not values[i].kept]
     saved = values[task.writes[0]].bytes if any(i in task.takes for i in dying) else 0
     during = state.live + sum(values[i].bytes for i in task.writes) + task.scratch - saved
-    written = sum(values[i].bytes for i in task.writes if work.readers[i] or values[i].kept)
+    written = sum(values[i].bytes for i in task.writes if readers[i] or values[i].kept)
     return during, state.live + written - sum(values[i].bytes for i in dying)
-
-
-def _successors(work: Work, index: int) -> Iterable[int]:
-    readers = 0
-    for value in work.tasks[index].writes:
-        readers |= work.readers[value]
-    while readers:
-        lowest = readers & -readers
-        yield lowest.bit_length() - 1
-        readers ^= lowest
 
 
 def _harmless(work: Work, state: State, level: int) -> int | None:
@@ -118,10 +111,10 @@ def _harmless(work: Work, state: State, level: int) -> int | None:
     return None
 
 
-def _best_first(work: Work, bound: int, limit: int, max_states: int) -> tuple[tuple[int, ...] | None, int]:
+def _best_first(work: Work, bound: int, limit: int, max_steps: int) -> tuple[tuple[int, ...] | None, int]:
     """An order with the least peak, if that is below `limit`, and a lower bound of every order's peak.
 
-    None: there is no better order (the bound is `limit`), or `max_states` did not suffice (the bound is lower).
+    None: there is no better order (the bound is `limit`), or `max_steps` did not suffice (the bound is lower).
     """
     first = start(work)
     complete = (1 << len(work.tasks)) - 1
@@ -137,13 +130,13 @@ def _best_first(work: Work, bound: int, limit: int, max_states: int) -> tuple[tu
         came_from[state.executed] = (before, task)
         if state.executed == complete:
             return _path(came_from, complete), level
-        if len(came_from) > max_states:
+        if serial >= max_steps:
             return None, level
         harmless = _harmless(work, state, level)
         for index in state.ready if harmless is None else (harmless,):
             after = advance(work, state, index)
+            serial += 1
             if after.peak < limit and after.executed not in came_from:
-                serial += 1
                 heappush(heap, (max(after.peak, level), negative_count - 1, after.live, serial, after, state.executed, index))
     return None, limit
 

@@ -47,6 +47,17 @@ class Work:
         return tuple(masks)
 
     @cached_property
+    def successors(self) -> tuple[tuple[int, ...], ...]:
+        """For each task, the tasks that read what it writes."""
+        after: list[dict[int, None]] = [{} for _ in self.tasks]
+        writer = {value: index for index, task in enumerate(self.tasks) for value in task.writes}
+        for index, task in enumerate(self.tasks):
+            for value in task.reads:
+                if value in writer:
+                    after[writer[value]][index] = None
+        return tuple(tuple(indices) for indices in after)
+
+    @cached_property
     def predecessors(self) -> tuple[int, ...]:
         """For each task, the set of tasks that write what it reads as bits."""
         writer = {value: index for index, task in enumerate(self.tasks) for value in task.writes}
