@@ -1,4 +1,4 @@
-"""fold_constants, remove_dead, merge_common_subexpressions, reductions, reduce_slopes."""
+"""fold_constants, remove_dead, remove_idle, merge_common_subexpressions, reductions, reduce_slopes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from arenite.graph import DType, Graph, Quantization
 from arenite.passes.fold_constants import fold_constants
 from arenite.passes.merge_common_subexpressions import merge_common_subexpressions
 from arenite.passes.merge_views import merge_views
+from arenite.passes.propagate_annotations import IDENTITY
 from arenite.passes.reduce_slopes import reduce_slopes
 from arenite.passes.reductions import arrange_reductions, expand_reductions
 from arenite.passes.remove_dead import remove_dead
+from arenite.passes.remove_idle import remove_idle
 
 A = Quantization.per_tensor(0.05, 3)
 Same = Callable[..., None]
@@ -49,6 +51,47 @@ def test_dead_nodes_and_tensors_go(build: Any) -> None:
     graph = remove_dead(build.done(build.function("Tanh", x)))
     assert len(graph.nodes) == 1
     assert set(graph.tensors) == {"x", "unused", graph.outputs[0]}
+
+
+IDLE: dict[str, Callable[[Any, str], str]] = {
+    "Slice of everything": lambda b, x: b.node("Slice", x, starts=(0, 0, 0, 0), steps=(1, 1, 2, 1), sizes=(1, 4, 1, 3)),
+    "Pad by nothing": lambda b, x: b.node("Pad", x, pads=(0,) * 8, value=1.0),
+    "Concat of one": lambda b, x: b.node("Concat", x, axis=1),
+    "mean over dimensions of 1": lambda b, x: b.node("ReduceMean", x, axes=(0, 2), keepdims=False),
+    "MaxPool of one": lambda b, x: b.pool("MaxPool", x, 1, 1),
+    "AveragePool of one": lambda b, x: b.pool("AveragePool", x, 1, 1),
+    "Clip without bounds": lambda b, x: b.function("Clip", x, min=float("-inf"), max=float("inf")),
+    "Mul by 1": lambda b, x: b.node("Mul", x, b.constant(np.ones((1, 1, 1, 3)))),
+    "Div by 1": lambda b, x: b.node("Div", x, b.constant(np.ones((1, 1, 1, 1)))),
+    "Add of 0": lambda b, x: b.node("Add", b.constant(np.zeros((1, 4, 1, 3))), x),
+    "requantization to the same": lambda b, x: b.node("Elementwise", x, expression=IDENTITY),
+}
+BUSY: dict[str, Callable[[Any, str], str]] = {
+    "reversing Slice": lambda b, x: b.node("Slice", x, starts=(0, 3, 0, 0), steps=(1, -1, 1, 1), sizes=(1, 4, 1, 3)),
+    "clipping pool": lambda b, x: b.pool("MaxPool", x, 1, 1, clip=(0.0, 1.0)),
+    "strided pool": lambda b, x: b.pool("MaxPool", x, 1, 2),
+    "mean": lambda b, x: b.node("ReduceMean", x, axes=(1,), keepdims=True),
+    "requantization": lambda b, x: b.node("Elementwise", x, expression=IDENTITY, q=A),
+    "Mul by ones that broadcast": lambda b, x: b.node("Mul", x, b.constant(np.ones((1, 4, 5, 3)))),
+    "Sub from 0": lambda b, x: b.node("Sub", b.constant(np.zeros((1, 1, 1, 1))), x),
+    "Div of 1": lambda b, x: b.node("Div", b.constant(np.ones((1, 1, 1, 1))), x),
+    "Clip": lambda b, x: b.relu(x),
+}
+
+
+@pytest.mark.parametrize("kind", IDLE)
+def test_what_does_nothing_goes(build: Any, same: Same, ops: Ops, kind: str) -> None:
+    x = build.fully_connected(build.input(1, 4, 1, 2), 3)
+    graph = build.done(build.function("Sigmoid", IDLE[kind](build, x)))
+    removed = remove_idle(graph)
+    assert ops(removed) == ["FullyConnected", "Reshape", "Elementwise"]
+    same(graph, removed, tolerance=0)
+
+
+@pytest.mark.parametrize("kind", BUSY)
+def test_what_does_something_stays(build: Any, ops: Ops, kind: str) -> None:
+    graph = build.done(build.function("Sigmoid", BUSY[kind](build, build.input(1, 4, 1, 3))))
+    assert ops(remove_idle(graph)) == ops(graph)
 
 
 def test_equal_nodes_and_constants_become_one(build: Any, same: Same, ops: Ops) -> None:

@@ -114,7 +114,7 @@ class Expression:
         return np.broadcast_to(values[-1], values[0].shape)
 
     def __str__(self) -> str:
-        return "·".join(step.op for step in self.steps)
+        return "·".join(step.op for step in self.steps) or "Identity"
 
     @property
     def clip(self) -> tuple[float, float] | None:

@@ -79,7 +79,7 @@ def channel_values(constant: Tensor) -> Vector | None:
 
 def _collapsed(data: Vector) -> Vector:
     """One value where all are equal."""
-    return data.flat[0].reshape(()) if np.all(data == data.flat[0]) else data
+    return np.full((), data.flat[0]) if np.all(data == data.flat[0]) else data
 
 
 def _finite(affine: Affine) -> Affine | None:

@@ -23,6 +23,7 @@ from arenite.passes.propagate_annotations import propagate_annotations
 from arenite.passes.reduce_slopes import reduce_slopes
 from arenite.passes.reductions import arrange_reductions, expand_reductions
 from arenite.passes.remove_dead import remove_dead
+from arenite.passes.remove_idle import remove_idle
 
 Pass = Callable[[Graph], Graph]
 OnPass = Callable[[str, Graph], None]
@@ -62,11 +63,13 @@ def optimize(graph: Graph, *, io_layout: str = "onnx", on_pass: OnPass | None = 
         fold_constants,
         absorb_qdq,  # first: from here on every activation is float
         fold_constants,  # constants that stood behind a Quantize
+        remove_idle,
         expand_reductions,
         merge_common_subexpressions,
     )
-    # Each of these removes nodes or lowers the layout cost, and none adds nodes but views, which the layout cost counts. A round that
-    # changes anything thus lowers (operators that are no views, layout cost), and the iteration ends.
+    # Each of these removes operators or lowers the layout cost. None adds operators but views, which the layout cost counts, and
+    # requantizations, of which no more can arise than there are annotations. A round that changes anything thus lowers (operators
+    # that are no views, layout cost), and the iteration ends.
     simplify: Sequence[Pass] = (
         merge_views,
         partial(choose_layouts, io_layout=io_layout),
