@@ -87,7 +87,7 @@ def test_kws01_accuracy_and_bytes(data: Path, converted: Any) -> None:
         data / "data" / "kws01_f32_test.npz",
         engines=["numpy", "c", "compiled"],
     )
-    assert result.reference.value == pytest.approx(0.915, abs=1e-9)
+    assert result.float_value == pytest.approx(0.915, abs=1e-9)
     assert result.engines["c"].samples == 1000
     assert result.engines["c"].value >= 0.910
     assert result.bit_exact
