@@ -18,16 +18,18 @@ def operators(json: Json = False, quiet: Quiet = False, debug: Debug = False) ->
         rows, kernels = supported_operators(), supported_kernels()
         if json:
             value: dict[str, Any] = {
-                "operators": [{"onnx": row.onnx, "becomes": list(row.becomes), "execution": row.execution} for row in rows],
+                "operators": [
+                    {"onnx": row.onnx, "becomes": list(row.becomes), "supported": row.supported, "execution": row.execution} for row in rows
+                ],
                 "kernels": [{"name": k.name, "code": k.code, "variants": list(k.variants), "summary": k.summary} for k in kernels],
             }
             terminal.show_json(value)
             return
         table = Table(title="ONNX operators", title_justify="left", box=None, pad_edge=False)
-        for title in ("ONNX", "becomes", "execution"):
+        for title in ("ONNX", "supported", "becomes", "execution"):
             table.add_column(title, overflow="fold")
         for row in rows:
-            table.add_row(row.onnx, ", ".join(row.becomes), Text(row.execution))
+            table.add_row(row.onnx, Text(row.supported), ", ".join(row.becomes), Text(row.execution))
         below = Table(title="Kernels", title_justify="left", box=None, pad_edge=False)
         for title in ("code", "kernel", "variants", ""):
             below.add_column(title, overflow="fold")

@@ -15,8 +15,10 @@ class SupportedOperator:
     onnx: str
     becomes: tuple[str, ...]
     """Operators of the IR."""
+    supported: str
+    """Which of its forms, in words."""
     execution: str
-    """How it is executed, in words."""
+    """What it does on the target, in words."""
 
 
 def supported_operators() -> tuple[SupportedOperator, ...]:
@@ -30,11 +32,12 @@ def supported_kernels() -> tuple[Operator, ...]:
 
 
 def _supported(name: str) -> SupportedOperator:
+    support = IMPORTERS[name].notes
     found = tuple(operator for operator in OPERATORS.values() if name in operator.onnx)
     if found:
-        return SupportedOperator(name, tuple(o.name for o in found), "; ".join(dict.fromkeys(o.summary for o in found)))
+        return SupportedOperator(name, tuple(o.name for o in found), support, "; ".join(dict.fromkeys(o.summary for o in found)))
     if name in ("Relu", "Clip"):
-        return SupportedOperator(name, ("Elementwise",), "fused into the layer before it, else a table of 256 bytes")
+        return SupportedOperator(name, ("Elementwise",), support, "fused into the layer before it, else a table of 256 bytes")
     if name in UNARY or name in ("Pow", "Max", "Min"):
-        return SupportedOperator(name, ("Elementwise",), "a table of 256 bytes, together with its elementwise neighbours")
-    return SupportedOperator(name, (), "evaluated at conversion")
+        return SupportedOperator(name, ("Elementwise",), support, "a table of 256 bytes, together with its elementwise neighbours")
+    return SupportedOperator(name, (), support, "evaluated at conversion")
