@@ -236,13 +236,18 @@ def test_control_c_as_a_signal(make_classifier, project, tmp_path):
     if not program.exists():
         pytest.skip(f"{program} is not installed")
     np.savez(tmp_path / "long.npz", x=np.zeros((200_000, 3, 6, 6), np.float32))
-    command = [program, project.model, "--calibration", tmp_path / "long.npz", "--output", tmp_path / "out", "--json"]
+    words = ["--calibration", tmp_path / "long.npz", "--output", tmp_path / "out", "--dump-ir", tmp_path / "ir", "--json"]
+    command = [program, project.model, *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(4)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "ir" / "00_load.txt").exists():  # then the data is read, which takes a while, and calibration begins
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and out == "" and "interrupted" in err and "Traceback" not in err
-    assert [path.name for path in tmp_path.iterdir()] == ["long.npz"]
+    assert {path.name for path in tmp_path.iterdir()} == {"long.npz", "ir"}
 
 
 @pytest.mark.parametrize("command", ["inspect", "run", "verify"])
