@@ -88,13 +88,13 @@ class BatchNormalization(Layer):
             self.variance = self.MOMENTUM * self.variance + (1 - self.MOMENTUM) * variance
         self.inverse = (1 / np.sqrt(variance + self.EPSILON))[None, :, None, None]
         self.normal = (x - mean[None, :, None, None]) * self.inverse
-        return self.normal * self.parameters["scale"][None, :, None, None] + self.parameters["bias"][None, :, None, None]
+        return np.asarray(self.normal * self.parameters["scale"][None, :, None, None] + self.parameters["bias"][None, :, None, None])
 
     def backward(self, dy: Array) -> Array:
         self.gradients = {"scale": (dy * self.normal).sum(axis=(0, 2, 3)), "bias": dy.sum(axis=(0, 2, 3))}
         dn = dy * self.parameters["scale"][None, :, None, None]
         means = dn.mean(axis=(0, 2, 3), keepdims=True), (dn * self.normal).mean(axis=(0, 2, 3), keepdims=True)
-        return (dn - means[0] - self.normal * means[1]) * self.inverse
+        return np.asarray((dn - means[0] - self.normal * means[1]) * self.inverse)
 
     def nodes(self, x: str) -> list[NodeProto]:
         inputs = [x, *(f"{self.name}.{key}" for key in ("scale", "bias", "mean", "variance"))]
@@ -129,7 +129,7 @@ class MaxPool(Layer):
 
     def backward(self, dy: Array) -> Array:
         n, c, h, _, w, _ = self.share.shape
-        return (self.share * dy[:, :, :, None, :, None]).reshape(n, c, 2 * h, 2 * w)
+        return np.asarray(self.share * dy[:, :, :, None, :, None]).reshape(n, c, 2 * h, 2 * w)
 
     def nodes(self, x: str) -> list[NodeProto]:
         return [self._node("MaxPool", [x], kernel_shape=[2, 2], strides=[2, 2])]
@@ -145,11 +145,11 @@ class Dense(Layer):
 
     def forward(self, x: Array, training: bool) -> Array:
         self.shape, self.flat = x.shape, x.reshape(len(x), -1)
-        return self.flat @ self.parameters["weight"].T + self.parameters["bias"]
+        return np.asarray(self.flat @ self.parameters["weight"].T + self.parameters["bias"])
 
     def backward(self, dy: Array) -> Array:
         self.gradients = {"weight": dy.T @ self.flat, "bias": dy.sum(axis=0)}
-        return (dy @ self.parameters["weight"]).reshape(self.shape)
+        return np.asarray(dy @ self.parameters["weight"]).reshape(self.shape)
 
     def nodes(self, x: str) -> list[NodeProto]:
         flat = f"{self.name}.flat"

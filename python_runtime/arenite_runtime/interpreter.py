@@ -36,7 +36,10 @@ class Interpreter:
     def reset(self) -> None:
         """Set the states to their initial values."""
         for state in self.model.states:
-            self._views[state.input][...] = self._initial(state.input) if state.initial is None else self._views[state.initial]
+            if state.initial is None:
+                self._bytes(state.input)[...] = self._initial(state.input)
+            else:
+                self._bytes(state.input)[...] = self._bytes(state.initial)
 
     def run(self, inputs: Sequence[Array] | Mapping[str, Array]) -> list[Array]:
         """The outputs for `inputs`, both in the order and the types of the model's ports. Inputs may be given by name.
@@ -86,9 +89,14 @@ class Interpreter:
             return self.model.constant(tensor)
         return self._memory[tensor.region][tensor.offset : tensor.offset + tensor.bytes].view(tensor.dtype).reshape(tensor.shape)
 
+    def _bytes(self, index: int) -> NDArray[np.uint8]:
+        return self._views[index].reshape(-1).view(np.uint8)
+
     def _initial(self, index: int) -> int:
-        quantization = self.model.tensors[index].quantization
-        return 0 if quantization is None else int(quantization.zero_point[0])
+        tensor = self.model.tensors[index]
+        if tensor.quantization is None or tensor.quantization.zero_point.size != 1 or tensor.dtype.itemsize != 1:
+            return 0
+        return int(tensor.quantization.zero_point[0]) & 0xFF
 
     # Running
 
@@ -111,11 +119,10 @@ class Interpreter:
         operands = [None if index is None else self._views[index] for index in node.inputs]
         try:
             KERNELS[node.op, node.variant](node.record, *operands, *(self._views[index] for index in node.outputs))
-        except (ValueError, IndexError, TypeError, AttributeError) as error:
+        except (ValueError, IndexError, TypeError, ArithmeticError, MemoryError) as error:
             raise ModelError("ARN_ERROR_CORRUPT", f"node {node.name} ({node.op}) does not fit its tensors: {error}") from error
 
     def _advance(self) -> None:
-        """Make the states' outputs their inputs; all are read before any is written, for they may exchange places."""
-        values = [self._views[state.output].copy() for state in self.model.states]
-        for state, value in zip(self.model.states, values, strict=True):
-            self._views[state.input][...] = value
+        """Make the states' outputs their inputs, one after another in the file's order."""
+        for state in self.model.states:
+            self._bytes(state.input)[...] = self._bytes(state.output)

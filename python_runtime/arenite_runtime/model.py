@@ -6,7 +6,6 @@ import struct
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +21,8 @@ from arenite_runtime.structure import Node, Port, Quantization, Region, RegionKi
 IDENTIFIER = b"ARN1"
 SCHEMA_VERSION = 1
 MAX_RANK = 8
+MAX_BYTES = (1 << 31) - 1
+DATA_ALIGNMENT = 16
 
 _DTYPES = {
     flat.DType.int8: np.int8,
@@ -55,7 +56,7 @@ class Model:
     """The constants."""
 
     @classmethod
-    def load(cls, source: Path | str | bytes) -> Model:
+    def load(cls, source: Path | str | bytes | bytearray | memoryview) -> Model:
         """Read a file, or the bytes of one.
 
         Raises ModelError where they are no valid flat model, and OSError where the file cannot be read.
@@ -90,28 +91,36 @@ def _to_port(port: Port, values: NDArray[Any]) -> NDArray[Any]:
     values = np.asarray(values, np.float32)
     if port.dtype == np.float32:
         return values
-    if port.dtype != np.int8 or not port.scale:
-        raise InputError(f"{port.name}: {port.dtype} without a scale has no conversion from float32")
-    return quantize_values(values, port.scale, port.zero_point)
+    if port.dtype == np.uint8 and port.scale:  # the same values with the top bit inverted
+        return quantize_values(values, port.scale, port.zero_point - 128).view(np.uint8) ^ np.uint8(0x80)
+    if port.dtype == np.int8 and port.scale:
+        return quantize_values(values, port.scale, port.zero_point)
+    raise InputError(f"{port.name}: {port.dtype} without a scale has no conversion from float32")
 
 
 def _from_port(port: Port, values: NDArray[Any]) -> NDArray[np.float32]:
     if port.dtype == np.float32:
         return np.asarray(values, np.float32)
-    if port.dtype != np.int8 or not port.scale:
+    if port.dtype not in (np.int8, np.uint8) or not port.scale:
         raise InputError(f"{port.name}: {port.dtype} without a scale has no conversion to float32")
     return dequantize_values(np.asarray(values), port.scale, port.zero_point)
 
 
 def read(data: bytes) -> Model:
     """The model in `data`, which may be longer than it. Raises ModelError where it is not valid."""
-    if len(data) < 8 or data[4:8] != IDENTIFIER:
+    if len(data) < 8:
+        raise ModelError("ARN_ERROR_TRUNCATED", f"{len(data)} bytes are no flat model")
+    if data[4:8] != IDENTIFIER:
         raise ModelError("ARN_ERROR_FORMAT", "not an Arenite flat model: the identifier ARN1 is missing")
+    if int.from_bytes(data[:4], "little") > len(data) - 4:
+        raise ModelError("ARN_ERROR_TRUNCATED", f"the file is truncated: {len(data)} bytes do not reach its root")
     try:
         root = flat.Model.GetRootAs(data, 0)
         _verify_envelope(root, data)
         return _Reader(root).model()
-    except (struct.error, IndexError, UnicodeDecodeError, OverflowError, TypeError, AttributeError) as error:
+    except ModelError:
+        raise
+    except (struct.error, IndexError, ValueError, OverflowError, TypeError, AttributeError) as error:
         # The accessors check nothing: an offset that leads out of the file shows as one of these.
         raise ModelError("ARN_ERROR_CORRUPT", f"the file is damaged: {error}") from error
 
@@ -139,9 +148,9 @@ def _text(value: bytes | None) -> str:
     return "" if value is None else value.decode()
 
 
-def _each(get: Callable[[int], _T | None], length: int) -> list[_T]:
-    items = [get(i) for i in range(length)]
-    return [item for item in items if item is not None]
+def _numbers(vector: NDArray[Any] | int) -> list[int]:
+    """A vector of int32 as the accessors' …AsNumpy gives it: 0 where it is absent."""
+    return [] if isinstance(vector, int) else [int(value) for value in vector]
 
 
 class _Reader:
@@ -149,17 +158,29 @@ class _Reader:
 
     def __init__(self, root: Any) -> None:
         self.root = root
+        self.size = root.FileSize()
+        if not root.TensorsLength():
+            raise _corrupt("there is no tensor")
         self.data: NDArray[np.uint8] = root.DataAsNumpy() if root.DataLength() else np.zeros(0, np.uint8)
-        if self.data.size != root.DataLength():
-            raise _corrupt("the constants reach beyond the file")
-        self.regions = tuple(self._region(region) for region in _each(root.Regions, root.RegionsLength()))
+        if self.data.size and (self.data.ctypes.data - np.frombuffer(root._tab.Bytes, np.uint8).ctypes.data) % DATA_ALIGNMENT:
+            raise _corrupt(f"the constants are not aligned to {DATA_ALIGNMENT} bytes")
+        self.regions = tuple(self._region(region) for region in self._each(root.Regions, root.RegionsLength()))
         if not self.regions or self.regions[0].kind is not RegionKind.ARENA:
             raise _corrupt("region 0 is no arena")
-        self.tensors = tuple(self._tensor(i, tensor) for i, tensor in enumerate(_each(root.Tensors, root.TensorsLength())))
+        self.tensors = tuple(self._tensor(i, tensor) for i, tensor in enumerate(self._each(root.Tensors, root.TensorsLength())))
+
+    def _each(self, get: Callable[[int], _T | None], length: int) -> list[_T]:
+        """The tables or structs of a vector; each takes four bytes at least."""
+        if length > self.size // 4:
+            raise _corrupt(f"a vector of {length} elements reaches beyond the file")
+        items = [get(i) for i in range(length)]
+        return [item for item in items if item is not None]
 
     def model(self) -> Model:
         root = self.root
-        subgraphs = tuple(self._subgraph(i, graph) for i, graph in enumerate(_each(root.Subgraphs, root.SubgraphsLength())))
+        if root.CallDepth() != 1:
+            raise ModelError("ARN_ERROR_UNSUPPORTED", f"the model calls subgraphs to a depth of {root.CallDepth()}")
+        subgraphs = tuple(self._subgraph(i, graph) for i, graph in enumerate(self._each(root.Subgraphs, root.SubgraphsLength())))
         if not subgraphs:
             raise _corrupt("there is no subgraph")
         return Model(
@@ -169,9 +190,9 @@ class _Reader:
             regions=self.regions,
             tensors=self.tensors,
             subgraphs=subgraphs,
-            inputs=tuple(self._port(port) for port in _each(root.Inputs, root.InputsLength())),
-            outputs=tuple(self._port(port) for port in _each(root.Outputs, root.OutputsLength())),
-            states=tuple(self._state(state) for state in _each(root.States, root.StatesLength())),
+            inputs=tuple(self._input(port) for port in self._each(root.Inputs, root.InputsLength())),
+            outputs=tuple(self._port(port) for port in self._each(root.Outputs, root.OutputsLength())),
+            states=tuple(self._state(state) for state in self._each(root.States, root.StatesLength())),
             data=self.data,
         )
 
@@ -181,14 +202,16 @@ class _Reader:
         alignment = region.Alignment()
         if alignment <= 0 or alignment & (alignment - 1):
             raise _corrupt(f"a region's alignment is {alignment}, no power of two")
+        if region.Size() > MAX_BYTES:
+            raise _corrupt(f"a region has {region.Size()} bytes, more than {MAX_BYTES}")
         return Region(region.Size(), alignment, RegionKind(region.Kind()))
 
     def _tensor(self, index: int, tensor: Any) -> Tensor:
         name = _text(tensor.Name()) or f"#{index}"
         if tensor.ShapeLength() > MAX_RANK:
             raise _corrupt(f"tensor {name} has {tensor.ShapeLength()} dimensions, more than {MAX_RANK}")
-        shape = tuple(tensor.Shape(i) for i in range(tensor.ShapeLength()))
-        if any(size < 0 for size in shape):
+        shape = tuple(_numbers(tensor.ShapeAsNumpy()))
+        if any(size <= 0 for size in shape):
             raise _corrupt(f"tensor {name} has the shape {shape}")
         if tensor.Dtype() not in _DTYPES:
             raise ModelError("ARN_ERROR_UNSUPPORTED", f"tensor {name} has element type {tensor.Dtype()}, which this runtime does not know")
@@ -216,6 +239,8 @@ class _Reader:
             region = self.regions[tensor.region]
             if (region.kind is RegionKind.EXTERNAL) != (tensor.storage is Storage.EXTERNAL):
                 raise _corrupt(f"tensor {tensor.name} is {tensor.storage.name}, its region {region.kind.name}")
+            if tensor.dtype.itemsize > region.alignment:
+                raise _corrupt(f"tensor {tensor.name} is {tensor.dtype}, its region is aligned to {region.alignment} bytes only")
             size, where = region.size, f"region {tensor.region}"
         else:
             raise _corrupt(f"tensor {tensor.name} is in region {tensor.region} of {len(self.regions)}")
@@ -228,8 +253,8 @@ class _Reader:
         if quantization is None or not quantization.ScaleLength():
             return None
         count, axis = quantization.ScaleLength(), quantization.Axis()
-        scale = np.array([quantization.Scale(i) for i in range(count)], np.float32)
-        zero_point = np.array([quantization.ZeroPoint(i) for i in range(quantization.ZeroPointLength())], np.int32)
+        scale = np.array(quantization.ScaleAsNumpy(), np.float32)
+        zero_point = np.array(_numbers(quantization.ZeroPointAsNumpy()), np.int32)
         if axis < -1 or axis >= len(shape) or count != (1 if axis == -1 else shape[axis]) or zero_point.size != count:
             raise _corrupt(f"tensor {name} has {count} scales and {zero_point.size} zero points along axis {axis} of {shape}")
         if not (np.isfinite(scale).all() and (scale > 0).all()):
@@ -245,9 +270,9 @@ class _Reader:
         name = _text(graph.Name())
         return Subgraph(
             name=name,
-            nodes=tuple(self._node(i, node) for i, node in enumerate(_each(graph.Nodes, graph.NodesLength()))),
-            inputs=tuple(self._index(graph.Inputs(i), f"input {i} of subgraph {index}") for i in range(graph.InputsLength())),
-            outputs=tuple(self._index(graph.Outputs(i), f"output {i} of subgraph {index}") for i in range(graph.OutputsLength())),
+            nodes=tuple(self._node(i, node) for i, node in enumerate(self._each(graph.Nodes, graph.NodesLength()))),
+            inputs=tuple(self._index(t, f"input {i} of subgraph {index}") for i, t in enumerate(_numbers(graph.InputsAsNumpy()))),
+            outputs=tuple(self._index(t, f"output {i} of subgraph {index}") for i, t in enumerate(_numbers(graph.OutputsAsNumpy()))),
         )
 
     def _node(self, index: int, node: Any) -> Node:
@@ -258,13 +283,13 @@ class _Reader:
             raise ModelError("ARN_ERROR_OPERATOR", f"node {name} needs {known}, which this runtime does not know")
         if node.SubgraphsLength():
             raise ModelError("ARN_ERROR_UNSUPPORTED", f"node {name} ({operator.name}) has subgraphs")
-        params = np.array([node.Params(i) for i in range(node.ParamsLength())], np.int32)
+        params = np.array(_numbers(node.ParamsAsNumpy()), np.int32)
         try:
             record = decode(operator, params)
         except ValueError as error:
             raise _corrupt(f"node {name}: {error}") from error
         scratch = node.Scratch()
-        outputs = tuple(self._index(node.Outputs(i), f"output {i} of node {name}") for i in range(node.OutputsLength()))
+        outputs = tuple(self._index(t, f"output {i} of node {name}") for i, t in enumerate(_numbers(node.OutputsAsNumpy())))
         for i in outputs:
             if self.tensors[i].storage is not Storage.REGION:
                 raise _corrupt(f"node {name} writes the constant {self.tensors[i].name}")
@@ -273,13 +298,18 @@ class _Reader:
             variant=operator.variants[node.Variant()],
             name=name,
             inputs=tuple(
-                None if node.Inputs(i) == -1 else self._index(node.Inputs(i), f"input {i} of node {name}")
-                for i in range(node.InputsLength())
+                None if t == -1 else self._index(t, f"input {i} of node {name}") for i, t in enumerate(_numbers(node.InputsAsNumpy()))
             ),
             outputs=outputs,
             scratch=None if scratch == -1 else self._index(scratch, f"the scratch of node {name}"),
             record=record,
         )
+
+    def _input(self, port: Any) -> Port:
+        result = self._port(port)
+        if self.tensors[result.tensor].storage is not Storage.REGION:
+            raise _corrupt(f"input {result.name} is a constant")
+        return result
 
     def _port(self, port: Any) -> Port:
         name = _text(port.Name())
@@ -293,14 +323,17 @@ class _Reader:
             dtype=tensor.dtype,
             scale=float(quantization.scale[0]) if quantization is not None and scalar else 0.0,
             zero_point=int(quantization.zero_point[0]) if quantization is not None and scalar else 0,
-            labels=tuple(_text(label) for label in _each(port.Labels, port.LabelsLength())),
+            labels=tuple(_text(label) for label in self._each(port.Labels, port.LabelsLength())),
         )
 
     def _state(self, state: Any) -> State:
         output = self.tensors[self._index(state.Output(), "a state's output")]
         into = self.tensors[self._index(state.Input(), "a state's input")]
         initial = None if state.Initial() == -1 else self._index(state.Initial(), "a state's initial value")
-        shapes = {(tensor.shape, tensor.dtype) for tensor in (output, into, *([] if initial is None else [self.tensors[initial]]))}
-        if len(shapes) != 1 or Storage.CONSTANT in (into.storage,) or prod(into.shape) == 0:
+        apart = output.storage is not Storage.REGION or output.region != into.region
+        apart = apart or output.offset + output.bytes <= into.offset or into.offset + into.bytes <= output.offset
+        if into.storage is not Storage.REGION or output.bytes != into.bytes or not apart:
             raise _corrupt(f"state {into.name} does not fit {output.name}")
+        if initial is not None and (self.tensors[initial].storage is Storage.REGION or self.tensors[initial].bytes != into.bytes):
+            raise _corrupt(f"{self.tensors[initial].name} is no initial value for state {into.name}")
         return State(output.index, into.index, initial)

@@ -31,8 +31,8 @@ def words(operator: Operator) -> int:
 
 
 def decode(operator: Operator, params: NDArray[np.int32]) -> Record:
-    """Name the words of a record. Raises ValueError where there are more or fewer than the operator has."""
-    if params.size != words(operator):
+    """Name the words of a record; words beyond those that the operator has are a later version's. Raises ValueError where some lack."""
+    if params.size < words(operator):
         raise ValueError(f"{operator.name} has a record of {words(operator)} words, here are {params.size}")
     values: dict[str, int | float | tuple[int, ...]] = {}
     at = 0

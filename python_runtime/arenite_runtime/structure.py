@@ -95,9 +95,9 @@ class Subgraph:
 
 @dataclass(frozen=True)
 class State:
-    """A tensor that persists between invocations: after one, the bytes of `output` are those of `input`.
+    """A tensor that persists between invocations: after one, the bytes of `output` are copied to `input`.
 
-    `initial` is a constant tensor; None: every element is the zero point (0 where not quantized).
+    `initial` is a constant tensor; None: every byte of an int8 tensor is its zero point, of others 0.
     """
 
     output: int
