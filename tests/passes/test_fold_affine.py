@@ -183,6 +183,16 @@ def test_a_constant_along_another_axis_does_not_fold(build: Any, ops: Ops, axis_
     assert ops(fold_affine(graph)) == ["Conv", "Add"]
 
 
+@pytest.mark.parametrize("before", [False, True])
+def test_weights_that_would_leave_float32_do_not_fold(build: Any, ops: Ops, before: bool) -> None:
+    x = build.input(1, 4)
+    huge = build.constant(np.full((1, 4), 3e38))
+    y = build.fully_connected(build.node("Mul", x, huge), 4) if before else build.node("Mul", build.fully_connected(x, 4), huge)
+    build.graph.tensors[build.graph.nodes[1 if before else 0].inputs[1]].data[:] = 8
+    graph = build.done(y)
+    assert ops(fold_affine(graph)) == ops(graph)
+
+
 def test_the_graph_given_is_not_changed(build: Any) -> None:
     graph = build.done(build.batch_norm(build.conv(build.input(1, 4, 4, 3), 4)))
     nodes, tensors = list(graph.nodes), dict(graph.tensors)

@@ -4,7 +4,8 @@ After a linear operator: factor · (W·x + b) + shift = (factor·W)·x + (factor
 node alone, have no fused activation, and no annotation (it would no longer exist).
 Before one: W·(factor·x + shift) + b = (W·factor)·x + (b + W·shift). Padding reads zeros *after* the affine node, so with padding
 only shift = 0 is exact. All readers of the affine node must be linear, so that it disappears.
-Annotated weights are not rescaled: their scale is exact. A bias that an Add brings keeps its annotation.
+Neither folds where a weight would leave float32. Annotated weights are not rescaled: their scale is exact. A bias that an Add
+brings keeps its annotation.
 
 Statistics are constants by the operator's declaration; a BatchNormalization in training mode is refused by the frontend.
 """
@@ -19,7 +20,17 @@ from arenite.graph.graph import Graph, Node
 from arenite.graph.operators import UNBOUNDED
 from arenite.graph.tensor import Quantization, Tensor
 from arenite.passes.affine import Affine, Vector, affine_of
-from arenite.passes.linear import LINEAR, bias_of, is_padded, output_channels, scaled_inputs, scaled_outputs, weight_of
+from arenite.passes.linear import (
+    LINEAR,
+    Weights,
+    bias_of,
+    is_padded,
+    output_channels,
+    scaled_inputs,
+    scaled_outputs,
+    weight_of,
+    with_weights,
+)
 from arenite.passes.uses import Uses, put_constant
 
 
@@ -43,11 +54,9 @@ def _fold_one(graph: Graph) -> bool:
 def _fold_after(graph: Graph, uses: Uses, node: Node, affine: Affine) -> bool:
     """Into the linear operator that writes affine.x, Reshapes that keep the last axis in between."""
     channels = graph.tensors[affine.x].shape[-1] if graph.tensors[affine.x].shape else 1
-    path: list[Node] = []
     writer = uses.writer(affine.x)
     name = affine.x
     while writer is not None and uses.is_free(name) and writer.op == "Reshape" and graph.tensors[writer.input].shape[-1:] == (channels,):
-        path.append(writer)
         name = writer.input
         writer = uses.writer(name)
     if writer is None or writer.op not in LINEAR or not uses.is_free(name):
@@ -79,14 +88,17 @@ def _bias_constant(graph: Graph, linear: Node, affine: Affine, shift: Vector) ->
     q = None if source is None else source.quantization
     if q is not None and q.axis is not None:
         q = Quantization(q.scale, q.zero_point, 0) if q.scale.size == shift.size else None
-    return graph.add_constant(f"{linear.name}_bias" if source is None else source.name, shift.astype(np.float32), q).name
+    if source is None:
+        return graph.add_constant(f"{linear.name}_bias", shift.astype(np.float32)).name
+    return put_constant(graph, source.name, Tensor.constant(source.name, shift.astype(np.float32), q))
 
 
 def _rescaled(graph: Graph, linear: Node, factor: Vector, shift: Vector) -> Node | None:
     bias = bias_of(graph, linear)
     if weight_of(graph, linear).quantization is not None or (bias is not None and bias.quantization is not None):
         return None
-    return scaled_outputs(graph, linear, factor, shift)
+    weights = scaled_outputs(graph, linear, factor, shift)
+    return None if weights is None else with_weights(graph, linear, weights)
 
 
 def _remove(graph: Graph, node: Node, x: str) -> None:
@@ -109,7 +121,7 @@ def _fold_before(graph: Graph, uses: Uses, node: Node, affine: Affine) -> bool:
     y = graph.tensors[node.output]
     if y.quantization is not None or y.name in graph.outputs or not uses.readers[y.name]:
         return False
-    found: list[tuple[Node | None, Node]] = []
+    found: list[tuple[Node | None, Node, Weights]] = []
     for reader in uses.readers[y.name]:
         reshape = reader if reader.op == "Reshape" else None
         if reshape is not None and not uses.is_free(reshape.output):
@@ -117,12 +129,15 @@ def _fold_before(graph: Graph, uses: Uses, node: Node, affine: Affine) -> bool:
         linear = reader if reshape is None else uses.readers[reshape.output][0]
         if linear.op not in LINEAR or not _takes(graph, linear, affine):
             return False
-        found.append((reshape, linear))
-    for reshape, linear in found:
         # Element j of a row of the linear operator's input is of channel j % C, also behind a Reshape.
         channels = graph.tensors[linear.input].shape[-1]
         factor, shift = (np.tile(v, channels // v.size) for v in affine.vectors(max(affine.factor.size, affine.shift.size)))
-        scaled = scaled_inputs(graph, linear, factor, shift)
+        weights = scaled_inputs(graph, linear, factor, shift)
+        if weights is None:
+            return False
+        found.append((reshape, linear, weights))
+    for reshape, linear, weights in found:
+        scaled = with_weights(graph, linear, weights)
         graph.replace_node(
             linear, [replace(scaled, inputs=(affine.x if reshape is None else linear.input, *scaled.inputs[1:])).absorbing(node)]
         )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import prod
 
 from arenite.graph.graph import Graph, Node
-from arenite.passes.merge_views import VIEWS, find_views
+from arenite.passes.merge_views import find_views
 from arenite.passes.view import Shape, View, split_factors
 
 RESHAPE = 1
@@ -89,7 +89,3 @@ class LayoutCost:
     @staticmethod
     def _is_transpose(view: View) -> bool:
         return [op for op, _ in view.steps()] == ["Transpose"]
-
-
-def is_view(node: Node) -> bool:
-    return node.op in VIEWS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,31 +31,44 @@ def is_padded(node: Node) -> bool:
     return any(node.attributes.get("pads", ()))
 
 
-def with_weights(graph: Graph, node: Node, weight: NDArray[np.float64], bias: Vector | None) -> Node:
-    """The node with other weights and bias (float64, rounded to float32 once); the constants are added to `graph`."""
+@dataclass(frozen=True)
+class Weights:
+    """New float32 weights of a linear operator, and its bias where it has one."""
+
+    weight: NDArray[np.float32]
+    bias: NDArray[np.float32] | None
+
+
+def _rounded(weight: Vector, bias: Vector | None) -> Weights | None:
+    """To float32, once; None where a value does not fit."""
+    with np.errstate(over="ignore"):
+        weights = Weights(weight.astype(np.float32), None if bias is None else bias.astype(np.float32))
+    fits = np.all(np.isfinite(weights.weight)) and (weights.bias is None or np.all(np.isfinite(weights.bias)))
+    return weights if fits else None
+
+
+def with_weights(graph: Graph, node: Node, weights: Weights) -> Node:
+    """The node with other weights, which are added to `graph`."""
     old_weight, old_bias = weight_of(graph, node), bias_of(graph, node)
-    names: list[str | None] = [
-        node.input,
-        put_constant(graph, old_weight.name, Tensor.constant(old_weight.name, weight.astype(np.float32))),
-    ]
-    if bias is not None:
-        name = f"{node.name}_bias" if old_bias is None else old_bias.name
-        tensor = Tensor.constant(name, bias.astype(np.float32))
-        names.append(graph.add(tensor).name if old_bias is None else put_constant(graph, name, tensor))
+    weight = Tensor.constant(old_weight.name, weights.weight)
+    names: list[str | None] = [node.input, put_constant(graph, old_weight.name, weight)]
+    if weights.bias is not None:
+        bias = Tensor.constant(f"{node.name}_bias" if old_bias is None else old_bias.name, weights.bias)
+        names.append(graph.add(bias).name if old_bias is None else put_constant(graph, bias.name, bias))
     return replace(node, inputs=tuple(names))
 
 
-def scaled_outputs(graph: Graph, node: Node, factor: Vector, shift: Vector) -> Node:
-    """factor · node(x) + shift; factor and shift of shape (out,)."""
+def scaled_outputs(graph: Graph, node: Node, factor: Vector, shift: Vector) -> Weights | None:
+    """Of factor · node(x) + shift; factor and shift of shape (out,)."""
     weight = np.asarray(weight_of(graph, node).data, np.float64)
     bias = bias_of(graph, node)
     weight = weight * (factor if node.op == "DepthwiseConv" else factor.reshape(-1, *(1,) * (weight.ndim - 1)))
     old = np.zeros(len(factor)) if bias is None else np.asarray(bias.data, np.float64)
-    return with_weights(graph, node, weight, old * factor + shift)
+    return _rounded(weight, old * factor + shift)
 
 
-def scaled_inputs(graph: Graph, node: Node, factor: Vector, shift: Vector) -> Node:
-    """node(factor · x + shift); factor and shift are of shape (in,), and shift is zero where the node pads."""
+def scaled_inputs(graph: Graph, node: Node, factor: Vector, shift: Vector) -> Weights | None:
+    """Of node(factor · x + shift); factor and shift are of shape (in,), and shift is zero where the node pads."""
     weight = np.asarray(weight_of(graph, node).data, np.float64)
     bias = bias_of(graph, node)
     axes: tuple[int, ...]
@@ -70,5 +83,5 @@ def scaled_inputs(graph: Graph, node: Node, factor: Vector, shift: Vector) -> No
         axes = (1,)
     added = (weight * shift).sum(axis=axes)
     if bias is None:
-        return with_weights(graph, node, weight * factor, added if added.any() else None)
-    return with_weights(graph, node, weight * factor, np.asarray(bias.data, np.float64) + added)
+        return _rounded(weight * factor, added if added.any() else None)
+    return _rounded(weight * factor, np.asarray(bias.data, np.float64) + added)
