@@ -210,3 +210,31 @@ def test_version_and_help(arenite):
     assert arenite("--version").out == f"arenite {__version__}\n"
     assert all(command in arenite("--help").out for command in ("convert", "run", "verify", "inspect", "operators"))
     assert "--calibration" in arenite("convert", "-h").out
+
+
+def test_uint8_inputs_and_outputs_are_int8_with_the_top_bit_flipped(arenite, tmp_path):
+    """Data as the file declares it or as real numbers; onnxruntime computes in uint8, the engines in int8, and both mean the same."""
+    scale, zero = onnx.numpy_helper.from_array(np.array(np.float32(0.02)), "s"), onnx.numpy_helper.from_array(np.array(np.uint8(100)), "z")
+    nodes = [
+        onnx.helper.make_node("DequantizeLinear", ["x", "s", "z"], ["d"], "dq"),
+        onnx.helper.make_node("MaxPool", ["d"], ["m"], "pool", kernel_shape=[2, 2]),
+        onnx.helper.make_node("QuantizeLinear", ["m", "s", "z"], ["y"], "q"),
+    ]
+    ports = [
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.UINT8, shape)
+        for name, shape in (("x", [1, 2, 4, 4]), ("y", [1, 2, 3, 3]))
+    ]
+    graph = onnx.helper.make_graph(nodes, "g", ports[:1], ports[1:], [scale, zero])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8), tmp_path / "m.onnx")
+    value = arenite("convert", tmp_path / "m.onnx", "--json").json
+    assert [(p["dtype"], p["source_dtype"], p["zero_point"]) for p in value["inputs"] + value["outputs"]] == [("int8", "uint8", -28)] * 2
+    random = np.random.default_rng(0)
+    np.savez(tmp_path / "stored.npz", x=random.integers(0, 256, (10, 2, 4, 4)).astype(np.uint8))
+    np.savez(tmp_path / "real.npz", x=random.uniform(-2, 3, (10, 2, 4, 4)).astype(np.float32))
+    for data in ("stored.npz", "real.npz"):
+        result = arenite("verify", tmp_path / "m.onnx", tmp_path / "m", "--data", tmp_path / data, "--engine", "numpy", "--json").json
+        assert result["engines"]["numpy"]["sqnr_db"] is None and result["engines"]["numpy"]["top1_agreement"] == 1
+    run = arenite("run", tmp_path / "m", "--input", tmp_path / "stored.npz", "--json").json
+    x = np.load(tmp_path / "stored.npz")["x"][0].astype(int)
+    pooled = np.max([x[:, i : i + 3, j : j + 3] for i in (0, 1) for j in (0, 1)], axis=0)
+    np.testing.assert_allclose(run["outputs"][0]["first"], 0.02 * (pooled.ravel() - 100), rtol=1e-5, atol=1e-6)
