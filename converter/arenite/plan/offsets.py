@@ -1,20 +1,21 @@
 """Offsets for blocks of memory with fixed lifetimes: dynamic storage allocation, minimising the end of the highest block.
 
 First fit in several orders, improved by moving what ends highest to the front; where that does not reach the lower bound (most bytes
-live at once), branch and bound. Effort is bounded by counts of steps, so that the result does not depend on the machine.
+live at once), exact search. Effort is bounded by counts of steps, so that the result does not depend on the machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import gcd
 
 IMPROVEMENTS = 64
 """Rounds of moving the highest block to the front."""
 EFFORT = 300_000
-"""Of branch and bound: nodes of the search times blocks."""
+"""Of exact search within one limit: nodes of the search times blocks left."""
 SEARCHABLE = 400
-"""Blocks; branch and bound is recursive, and hopeless anyway beyond."""
+"""Blocks; the exact search is recursive, and hopeless beyond."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def assign(blocks: Sequence[Block], effort: int = EFFORT) -> Offsets:
         best = _improve(blocks, room, best, bound)
     proven = _end(blocks, best) == bound
     if not proven and len(blocks) <= SEARCHABLE:
-        best, proven = _Search(blocks, room, bound, effort).run(best)
+        best, proven = _search(blocks, room, best, bound, effort)
     return Offsets(best, _end(blocks, best), bound, proven)
 
 
@@ -150,67 +151,102 @@ def _improve(blocks: Sequence[Block], room: Room, best: tuple[int, ...], bound: 
     return best
 
 
-class _Search:
-    """Branch and bound over placements in ascending order of offset.
+def _search(blocks: Sequence[Block], room: Room, start: tuple[int, ...], bound: int, effort: int) -> tuple[tuple[int, ...], bool]:
+    """The best placement that exact search finds, `start` where none is better, and whether none can be.
+
+    Asks whether there is a placement within a limit: first within `bound`, then within limits that halve the range left.
+    """
+    step = gcd(*(part.bytes for block in blocks for part in block.parts))
+    best, least = start, bound  # every placement ends at `least` or higher, as far as is known
+    proven, limit = True, bound
+    while least < _end(blocks, best):
+        try:
+            found = _Fitting(blocks, room, limit, effort).place_all()
+            if found is not None:
+                best = found
+            else:
+                least = limit + step
+        except _EffortSpentError:
+            proven, least = False, limit + step
+        limit = least + (_end(blocks, best) - least) // 2 // step * step
+    return best, proven
+
+
+class _EffortSpentError(Exception):
+    pass
+
+
+class _Fitting:
+    """Is there a placement that ends at or below `limit`? Depth-first, in ascending order of offset.
 
     Any placement can be pushed down until each block lies at 0 or on one that it is live with, so that it is enough to place
-    blocks in ascending order of offset, each directly on what is below it. Blocks at one offset are placed in ascending order of index.
+    blocks in ascending order of offset, each directly on what is below it, and blocks at one offset in ascending order of index.
+    Blocks that are left and no longer connected by being live together are separate problems: that is what keeps the search small,
+    since lifetimes are intervals and placing what lives long cuts the rest into short stretches of time.
     """
 
-    def __init__(self, blocks: Sequence[Block], room: Room, bound: int, effort: int) -> None:
-        self.blocks, self.room, self.bound = blocks, room, bound
-        self.nodes_left = effort // len(blocks)
-        self.steps = sorted({part.first for block in blocks for part in block.parts})
-        self.live = [[(i, block.at(step)) for i, block in enumerate(blocks) if block.at(step)] for step in self.steps]
-        self.offsets = [-1] * len(blocks)
-        self.best: tuple[int, ...] = ()
-        self.best_end = 0
+    def __init__(self, blocks: Sequence[Block], room: Room, limit: int, effort: int) -> None:
+        self.blocks, self.room, self.limit, self.effort_left = blocks, room, limit, effort
+        self.offsets = [0] * len(blocks)
+        self.rivals = [sum(1 << j for j, needed in enumerate(row) if needed) for row in room]
+        steps = sorted({part.first for block in blocks for part in block.parts})
+        self.live = [[(i, block.at(step)) for i, block in enumerate(blocks) if block.at(step)] for step in steps]
 
-    def run(self, start: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
-        """The best placement, `start` where none is better, and whether none can be."""
-        self.best, self.best_end = start, _end(self.blocks, start)
-        complete = self._place([0] * len(self.blocks), 0, -1, 0)
-        return self.best, complete or self.best_end == self.bound
+    def place_all(self) -> tuple[int, ...] | None:
+        everything = (1 << len(self.blocks)) - 1
+        return tuple(self.offsets) if self._place(everything, [0] * len(self.blocks), 0, -1) else None
 
-    def _place(self, lowest: list[int], level: int, last: int, end: int) -> bool:
-        """Place what is left at or above `level`; `lowest` is where what is placed lets each block begin, `last` the block placed last.
-
-        False: given up, the nodes ran out or the bound is reached.
-        """
-        left = [i for i in range(len(self.blocks)) if self.offsets[i] < 0]
+    def _place(self, left: int, lowest: list[int], level: int, last: int) -> bool:
+        """Place the set `left` (bits) at or above `level`. `lowest` is where what is placed lets each block begin, `last` what was
+        placed last. Raises _EffortSpentError."""
         if not left:
-            if end < self.best_end:
-                self.best, self.best_end = tuple(self.offsets), end
-            return self.best_end > self.bound
-        if self.nodes_left <= 0:
+            return True
+        self.effort_left -= left.bit_count()
+        if self.effort_left < 0:
+            raise _EffortSpentError
+        if self._hopeless(left, lowest, level):
             return False
-        self.nodes_left -= 1
-        if self._hopeless(lowest, level, left):
-            return True
-        fitting = [i for i in left if lowest[i] > level or (lowest[i] == level and i > last)]
-        for i in sorted(fitting, key=lambda i: (lowest[i], -self.blocks[i].bytes, i)):
-            offset = lowest[i]
-            self.offsets[i] = offset
+        part = self._connected(left)
+        if part != left:
+            return self._place(part, lowest, level, last) and self._place(left & ~part, lowest, level, last)
+        fitting = [i for i in _members(left) if lowest[i] > level or (lowest[i] == level and i > last)]
+        for i in sorted(fitting, key=self._preference(lowest)):
+            offset = self.offsets[i] = lowest[i]
             raised = [max(low, offset + needed) if needed else low for low, needed in zip(lowest, self.room[i], strict=True)]
-            going_on = self._place(raised, offset, i, max(end, offset + self.blocks[i].bytes))
-            self.offsets[i] = -1
-            if not going_on:
-                return False
-        return True
-
-    def _hopeless(self, lowest: list[int], level: int, left: list[int]) -> bool:
-        """Nothing below the best so far can come of this: some block ends too high, or what is left at some step does not fit above
-        what lies there."""
-        if any(max(lowest[i], level) + self.blocks[i].bytes >= self.best_end for i in left):
-            return True
-        for live in self.live:
-            top, least, above = 0, self.best_end, 0
-            for i, size in live:
-                if self.offsets[i] >= 0:
-                    top = max(top, self.offsets[i] + size)
-                else:
-                    above += size
-                    least = min(least, max(lowest[i], level))
-            if above and max(top, least) + above >= self.best_end:
+            if self._place(left & ~(1 << i), raised, offset, i):
                 return True
         return False
+
+    def _preference(self, lowest: list[int]) -> Callable[[int], tuple[int, int, int]]:
+        """Low first, and what lives long before what lives short."""
+        return lambda i: (lowest[i], self.blocks[i].first - self.blocks[i].last, -self.blocks[i].bytes)
+
+    def _connected(self, left: int) -> int:
+        """The part of `left` that the first of it is connected to."""
+        part, border = 0, left & -left
+        while border:
+            part |= border
+            reached = 0
+            for i in _members(border):
+                reached |= self.rivals[i]
+            border = reached & left & ~part
+        return part
+
+    def _hopeless(self, left: int, lowest: list[int], level: int) -> bool:
+        """Some block ends above the limit wherever it goes, or the blocks live at some step do when stacked as low as they can be."""
+        if any(max(lowest[i], level) + self.blocks[i].bytes > self.limit for i in _members(left)):
+            return True
+        for live in self.live:
+            end = 0
+            for low, size in sorted((max(lowest[i], level), size) for i, size in live if left >> i & 1):
+                end = max(end, low) + size
+            if end > self.limit:
+                return True
+        return False
+
+
+def _members(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
