@@ -1,0 +1,75 @@
+"""Mutated flat models under the address and undefined-behaviour sanitizers: refused with a status, or run, never a fault."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from arenite.emit import Program
+from arenite.emit.flat import serialize
+
+HERE = Path(__file__).resolve().parent
+RUNTIME = HERE.parents[1] / "runtime_c"
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    binary = tmp_path_factory.mktemp("mutations") / "fuzz_mutations"
+    sources = [*sorted((RUNTIME / "src").glob("*.c")), *sorted((RUNTIME / "kernels/portable").glob("*.c")), HERE / "fuzz_mutations.c"]
+    includes = [f"-I{RUNTIME / folder}" for folder in ("include", "kernels", "src")]
+    for compiler in ("clang", "gcc"):
+        if not shutil.which(compiler):
+            continue
+        done = subprocess.run(
+            [compiler, "-std=c99", "-O1", "-g", *SANITIZE, *includes, *sources, "-o", binary], capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0:
+            return binary
+        if "sanitize" not in done.stderr and "san" not in done.stderr:
+            pytest.fail(done.stderr)
+    pytest.skip("no compiler here has the sanitizers")
+
+
+@pytest.fixture
+def fuzz(driver: Path, tmp_path: Path, arn: Callable[[str], bytes], rich_models: dict[str, bytes]) -> Callable[..., dict[str, int]]:
+    paths = []
+    for name, file in {name: arn(name) for name in ("spatial", "elementwise", "small")}.items() | rich_models.items():
+        paths.append(tmp_path / f"{name}.arn")
+        paths[-1].write_bytes(file)
+
+    def run(seed: int, count: int, sweep: bool) -> dict[str, int]:
+        environment = os.environ | {"UBSAN_OPTIONS": "print_stacktrace=1"}
+        command = [driver, str(seed), str(count), str(int(sweep)), *paths]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == 0, done.stderr[-4000:]
+        return {name: int(number) for name, number in re.findall(r"(\w+) (\d+)", done.stdout)}
+
+    return run
+
+
+def test_some_mutations(fuzz: Callable[..., dict[str, int]]) -> None:
+    counts = fuzz(1, 20_000, False)
+    assert counts["files"] > 20_000
+    # Many must get past the structure, and many into the kernels, or this proves little.
+    assert counts["opened"] > counts["files"] / 10
+    assert counts["accepted"] > counts["files"] / 20
+
+
+def test_every_word_at_its_edges(fuzz: Callable[..., dict[str, int]]) -> None:
+    assert fuzz(2, 0, True)["files"] > 20_000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(10, 14))
+def test_many_mutations(fuzz: Callable[..., dict[str, int]], seed: int) -> None:
+    assert fuzz(seed, 250_000, False)["files"] >= 250_000
+
+
+def test_programs_use_every_operator(program: Program) -> None:
+    assert serialize(program)  # the builders above are valid records
