@@ -125,7 +125,7 @@ class MaxPool(Layer):
         y = blocks.max(axis=(3, 5), keepdims=True)
         hit = blocks == y
         self.share = hit / hit.sum(axis=(3, 5), keepdims=True, dtype=np.float32)  # ties, frequent behind Relu, divide the gradient
-        return y[:, :, :, 0, :, 0]
+        return np.asarray(y[:, :, :, 0, :, 0])
 
     def backward(self, dy: Array) -> Array:
         n, c, h, _, w, _ = self.share.shape

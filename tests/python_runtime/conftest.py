@@ -113,8 +113,8 @@ def patched_vector(sealed: Callable[[bytearray], bytes]) -> Callable[..., bytes]
 @pytest.fixture(scope="session")
 def counter_arn() -> bytes:
     """total = x + memory; memory is then total: a running sum. The state is added to the file's tables, as the emitter makes none yet."""
-    model = flat.ModelT.InitFromPackedBuf(serialize(_counter()))
-    state = flat.StateT()
+    model = flat.ModelT.InitFromPackedBuf(serialize(_counter()))  # type: ignore[no-untyped-call]
+    state = flat.StateT()  # type: ignore[no-untyped-call]
     state.output, state.input, state.initial = 2, 1, -1
     model.states = [state]
     return _packed(model)
