@@ -6,8 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from arenite.graph import Quantization
-from arenite.quantize.lower_linear import Channels, Linear, own_scale, solve
+from arenite.graph import DType, Graph, Node, Quantization, Tensor
+from arenite.graph.operators import UNBOUNDED
+from arenite.quantize.lower_linear import Channels, Linear, channels_of, own_scale, solve
+from arenite.quantize.lowering import Lowering
 from arenite.quantize.multipliers import requantize
 from arenite.quantize.proof import WIDE_BIAS_LIMIT, accumulator_bound, product_extremes, saturating_bias
 from hypothesis import given, settings
@@ -45,6 +47,19 @@ def exact(result: Linear, bias: np.ndarray, x: np.ndarray, x_q: Quantization, y:
 
 def own(weights: np.ndarray, bias: np.ndarray, x: Quantization, y: Quantization) -> Channels:
     return Channels(weights, bias, own_scale(weights, x, y), False)
+
+
+def lowered_channels(weights: np.ndarray, bias: np.ndarray, scale: np.ndarray, x: Quantization, y: Quantization) -> Channels:
+    """What lowering makes of a FullyConnected whose weights carry an annotation per channel."""
+    graph = Graph("g", inputs=["x"], outputs=["y"])
+    for name, width in (("x", weights.shape[1]), ("y", weights.shape[0])):
+        graph.tensors[name] = Tensor(name, (1, width), DType.FLOAT32)
+    graph.add_constant("w", weights.astype(np.float32), Quantization.per_channel(scale, 0))
+    graph.add_constant("b", bias.astype(np.float32))
+    node = Node("FullyConnected", "layer", ("x", "w", "b"), ("y",), {"clip": UNBOUNDED})
+    channels, remark = channels_of(Lowering.of(graph, {"x": x, "y": y}), node)
+    assert remark is None
+    return channels
 
 
 def check(result: Linear, bias: np.ndarray, x_q: Quantization, y: Quantization, seed: int) -> None:
@@ -150,6 +165,30 @@ def test_imported_scales_that_need_it_take_the_wide_variant() -> None:
     assert result.bias.dtype == np.int64
     assert "wide" in result.notes[0]
     check(result, bias, x, y, 0)
+
+
+def test_own_scales_that_cannot_help_take_the_wide_variant() -> None:
+    """Every channel asks for the same shift, so that larger weight scales would only raise it."""
+    x, y = Quantization.per_tensor(1.0, 0), Quantization.per_tensor(1e-4, 0)
+    weights = np.random.default_rng(0).uniform(0.5, 1.0, (2, 3000))
+    result = solve(own(weights, np.zeros(2), x, y), x, y, FULL)
+    assert result.variant == "wide"
+    assert np.all(np.abs(result.weights).max(axis=1) == 127)
+    check(result, np.zeros(2), x, y, 0)
+
+
+def test_imported_channel_of_zeros_with_a_tiny_scale_gives_its_bias() -> None:
+    x, y = Quantization.per_tensor(0.02, 5), Quantization.per_tensor(0.05, -10)
+    weights = np.array([[0.25, -0.5], [0.0, 0.0]])
+    x_int = np.array([17, -99])
+    net_scale = np.array([0.25, 1e-13], np.float32)
+    lowered = lowered_channels(weights, np.array([0.0, 2.0]), net_scale, x, y)
+    assert lowered.imported
+    result = solve(lowered, x, y, FULL)
+    assert (result.variant, result.notes) == ("int8", ())
+    assert result.weights.tolist() == [[1, -2], [0, 0]]
+    assert float(result.scale[0]) == 0.25
+    assert outputs(result, x_int, y)[1] == 30
 
 
 @settings(deadline=None, derandomize=True, max_examples=200)

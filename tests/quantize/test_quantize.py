@@ -101,6 +101,15 @@ def test_two_operand_operators(net: Any, execute: Any) -> None:
     assert sqnr(graph, model, data.first(10), execute) > 28
 
 
+@pytest.mark.parametrize("slope", [(1,), (5,), (1, 1, 5), (3, 5), (1, 4, 1, 1), (3, 1), (1, 4, 3, 5)])
+def test_prelu_slopes_of_any_shape(net: Any, execute: Any, slope: tuple[int, ...]) -> None:
+    n = net(x=(1, 4, 3, 5))
+    values = np.random.default_rng(0).uniform(-2, 2, slope)
+    graph = n.done(n.node("PRelu", "x", n.constant(values)))
+    data = normal(graph)
+    assert sqnr(graph, quantize(graph, data), data.first(4), execute) > 35
+
+
 def test_movement_with_different_scales(net: Any, execute: Any) -> None:
     n = net(x=(1, 4, 4, 2), z=(1, 2, 2, 2))
     n.annotate("x", 0.03, 5)
@@ -121,6 +130,32 @@ def test_movement_with_different_scales(net: Any, execute: Any) -> None:
         for name, got in zip(graph.outputs, outputs, strict=True):
             expected = evaluator(sample)[name]
             assert np.abs(expected - got).max() < 0.08
+
+
+def test_requantizing_tables_go_to_the_smaller_side(net: Any) -> None:
+    n = net(x=(1, 4, 4, 2))
+    n.annotate("x", 0.03, 5)
+    smaller = n.annotate(n.pool("MaxPool", "x", (2, 2)), 0.02, 0)
+    larger = n.annotate(n.node("Pad", smaller, pads=(0, 1, 1, 0, 0, 1, 1, 0), value=0.0), 0.04, 0)
+    assert [node.op for node in quantize(n.done(larger)).graph.nodes] == ["MaxPool", "Lookup", "Lookup", "Pad"]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "remark"),
+    [
+        (Quantization(np.float32(0.1), np.int32(100)), "asymmetric"),
+        (Quantization.per_channel(np.full(6, 0.1, np.float32), 1), "along axis 1"),
+        (Quantization.per_channel(np.array([0.1, 0.0, 0.1, 0.1], np.float32), 0), "not positive"),
+    ],
+)
+def test_weight_annotations_that_cannot_be_kept_are_reported(net: Any, execute: Any, annotation: Quantization, remark: str) -> None:
+    n = net(x=(1, 6))
+    weight = n.constant(np.random.default_rng(0).uniform(-22.8, 2.7, (4, 6)), "w", annotation)
+    graph = n.done(n.node("FullyConnected", "x", weight, None, clip=UNBOUNDED))
+    data = normal(graph)
+    model = quantize(graph, data)
+    assert remark in model.layers[0].notes[0]
+    assert sqnr(graph, model, data.first(6), execute) > 33
 
 
 def test_average_pools_with_padding(net: Any, execute: Any) -> None:

@@ -50,7 +50,7 @@ def lower_product(lowering: Lowering, node: Node) -> None:
     effective = scale_of(a_q) * scale_of(b_q) / scale_of(y)
     if effective >= LARGEST_PRODUCT_SCALE:
         lowering.note(node, "the output scale is so small that nearly every product saturates")
-    multiplier, shift = requantization(min(effective, LARGEST_PRODUCT_SCALE), PRODUCT_SHIFT)
+    multiplier, shift = requantization(effective, PRODUCT_SHIFT)  # clamps M to 2^13, §4
     lowering.emit(node, "Mul", (a, b), multiplier=int(multiplier), shift=shift, **_zero_points(a_q, b_q, y), **lowering.clamp(node))
 
 

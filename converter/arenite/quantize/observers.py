@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arenite.errors import CalibrationError
-from arenite.graph import Graph, Quantization
+from arenite.graph import Graph
 from arenite.graph.onnx_export import Evaluator
 from arenite.quantize.calibration_data import Dataset
 
@@ -144,21 +144,6 @@ def squared_error(centers: NDArray[np.float64], counts: NDArray[np.float64], cho
     zero = np.rint(-chosen.low / scale)
     steps = np.clip(np.rint(centers / scale) + zero, 0, 255) - zero
     return float(np.dot(counts, (steps * scale - centers) ** 2))
-
-
-def signal_to_noise(histogram: Histogram, quantization: Quantization) -> tuple[float, float]:
-    """What quantizing alone does to a tensor: (SQNR in dB, share of values that saturate), from its histogram.
-
-    The SQNR is infinite where there is no error to speak of.
-    """
-    scale, zero = float(quantization.scale), int(quantization.zero_point)
-    centers, counts = histogram.centers, histogram.counts.astype(np.float64)
-    steps = np.rint(centers / scale) + zero
-    clipped = np.clip(steps, -128, 127)
-    signal = float(np.dot(counts, centers**2))
-    noise = float(np.dot(counts, ((clipped - zero) * scale - centers) ** 2))
-    saturated = float(counts[steps != clipped].sum() / max(counts.sum(), 1.0))
-    return (float("inf") if noise <= 0 or signal <= 0 else 10 * float(np.log10(signal / noise))), saturated
 
 
 OBSERVERS: dict[str, Callable[[Histogram], Range]] = {"minmax": min_max, "percentile": percentile, "mse": least_squares}
