@@ -81,7 +81,7 @@ def test_least_squares_finds_the_best_clipping(kind: str) -> None:
         "normal": lambda: generator.normal(1, 1, 20_000),
         "student": lambda: generator.standard_t(4, 20_000),
         "relu": lambda: np.maximum(generator.laplace(0, 1, 20_000), 0),
-        "negative": lambda: np.minimum(generator.standard_t(3, 20_000), 0),
+        "negative": lambda: np.append(generator.uniform(-1, 0, 500_000), -2.5),
         "even": lambda: generator.uniform(-1, 3, 20_000),
     }[kind]()
     full = o.min_max(histogram(values))
