@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
@@ -72,12 +73,9 @@ class ProgramBuilder:
     def image(self, x: int, y: int, kernel: tuple[int, int], **window: object) -> dict[str, object]:
         """The record of a spatial operator between two NHWC tensors."""
         (batch, in_h, in_w, in_c), (_, out_h, out_w, out_c) = self.tensors[x].shape, self.tensors[y].shape
-        return {
-            **{"batch": batch, "in_h": in_h, "in_w": in_w, "in_c": in_c, "out_h": out_h, "out_w": out_w, "out_c": out_c},
-            **{"kernel_h": kernel[0], "kernel_w": kernel[1], "stride_h": 1, "stride_w": 1, "dilation_h": 1, "dilation_w": 1},
-            **{"pad_top": 0, "pad_left": 0, **CLAMP},
-            **window,
-        }
+        sizes = {"batch": batch, "in_h": in_h, "in_w": in_w, "in_c": in_c, "out_h": out_h, "out_w": out_w, "out_c": out_c}
+        unit = dict.fromkeys(("stride_h", "stride_w", "dilation_h", "dilation_w"), 1)
+        return {**sizes, "kernel_h": kernel[0], "kernel_w": kernel[1], **unit, "pad_top": 0, "pad_left": 0, **CLAMP, **window}
 
     def program(self, inputs: Sequence[int], outputs: Sequence[int], memories: Sequence[Memory] = (), sizes: Sequence[int] = ()) -> Program:
         return Program(
@@ -98,7 +96,12 @@ def spatial_program() -> Program:
     x = b.activation(1, 7, 6, 3)
     c = b.activation(1, 4, 3, 8)
     padded = {"pad_top": 1, "pad_left": 1}
-    b.call("Conv", (x, b.weights(8, 3, 3, 3), *b.linear(8)), c, **b.image(x, c, (3, 3), stride_h=2, stride_w=2, **padded, group=1, shift=2, **POINTS))
+    b.call(
+        "Conv",
+        (x, b.weights(8, 3, 3, 3), *b.linear(8)),
+        c,
+        **b.image(x, c, (3, 3), stride_h=2, stride_w=2, **padded, group=1, shift=2, **POINTS),
+    )
     g = b.activation(1, 4, 3, 6)
     b.call("Conv", (c, b.weights(6, 3, 2, 4), *b.linear(6)), g, **b.image(c, g, (3, 2), dilation_w=2, **padded, group=2, shift=0, **POINTS))
     w = b.activation(1, 4, 3, 5)
@@ -117,7 +120,17 @@ def spatial_program() -> Program:
     r = b.activation(1, 10)
     b.call("ReduceMean", (a,), r, outer=1, count=4, inner=10, **mean, **CLAMP)
     f = b.activation(1, 9)
-    b.call("FullyConnected", (r, b.weights(9, 10), *b.linear(9)), f, rows=1, in_features=10, out_features=9, output_zero_point=1, shift=3, **CLAMP)
+    b.call(
+        "FullyConnected",
+        (r, b.weights(9, 10), *b.linear(9)),
+        f,
+        rows=1,
+        in_features=10,
+        out_features=9,
+        output_zero_point=1,
+        shift=3,
+        **CLAMP,
+    )
     v = b.activation(1, 9)
     record = {"rows": 1, "in_features": 9, "out_features": 9, "output_zero_point": 1, "shift": 0, **CLAMP}
     b.call("FullyConnected", (f, b.weights(9, 9), *b.linear(9, True)), v, "wide", **record)
@@ -275,3 +288,122 @@ def region(size: int, alignment: int, kind: int) -> schema.RegionT:
 def rich_models(edited: Callable[..., bytes]) -> dict[str, bytes]:
     """What no program of today has, but the schema does: state, memory bound by the caller, constants in another memory."""
     return {name: edited("small", edit) for name, edit in rich_edits().items()}
+
+
+class ArnTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("bytes", ctypes.c_size_t),
+        ("shape", ctypes.POINTER(ctypes.c_int32)),
+        ("rank", ctypes.c_int32),
+        ("dtype", ctypes.c_int),
+        ("scale", ctypes.c_float),
+        ("zero_point", ctypes.c_int32),
+    ]
+
+
+class ArnRegion(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+
+
+class ArnModel(ctypes.Structure):
+    """Opaque: larger than arn_model and arn_session on any host."""
+
+    _fields_ = [("words", ctypes.c_uint64 * 16)]
+
+
+class Aligned:
+    """Bytes at a 16-byte boundary, or `skew` beyond one."""
+
+    def __init__(self, data: bytes, skew: int = 0) -> None:
+        self._storage = ctypes.create_string_buffer(len(data) + 32)
+        self.address = -(-ctypes.addressof(self._storage) // 16) * 16 + skew
+        self.size = len(data)
+        ctypes.memmove(self.address, data, len(data))
+
+    def read(self) -> bytes:
+        return ctypes.string_at(self.address, self.size)
+
+
+class Runtime:
+    """The C interface. Methods return statuses by name."""
+
+    def __init__(self, path: Path) -> None:
+        self.library = ctypes.CDLL(str(path))
+        for name in ("arn_status_name", "arn_input_name", "arn_output_name"):
+            getattr(self.library, name).restype = ctypes.c_char_p
+        self.library.arn_region_bytes.restype = ctypes.c_size_t
+        self.library.arn_input.restype = self.library.arn_output.restype = ArnTensor
+        self.every_kernel = ctypes.addressof(ctypes.c_char.in_dll(self.library, "arn_every_kernel"))
+
+    def name(self, status: int) -> str:
+        return str(self.library.arn_status_name(status).decode()).removeprefix("ARN_").removeprefix("ERROR_")
+
+    def open(self, model: ArnModel | None, file: Aligned | None, size: int | None = None) -> str:
+        address = ctypes.c_void_p(file.address if file else None)
+        length = ctypes.c_size_t(size if size is not None else file.size if file else 0)
+        return self.name(self.library.arn_model_open(ctypes.byref(model) if model else None, address, length))
+
+    def check(self, model: ArnModel) -> str:
+        return self.name(self.library.arn_model_check(ctypes.byref(model)))
+
+    def init(self, session: ArnModel, model: ArnModel, regions: ctypes.Array[ArnRegion], resolver: int | None = None) -> str:
+        kernels = ctypes.c_void_p(resolver or self.every_kernel)
+        return self.name(self.library.arn_session_init(ctypes.byref(session), ctypes.byref(model), kernels, regions, len(regions)))
+
+    def call(self, function: str, session: ArnModel, *arguments: object) -> str:
+        return self.name(getattr(self.library, function)(ctypes.byref(session), *arguments))
+
+
+class Session:
+    """A model opened, checked and begun, its regions kept alive. `statuses` are what open and init said."""
+
+    def __init__(self, runtime: Runtime, file: bytes) -> None:
+        self.runtime, self.file = runtime, Aligned(file)
+        self.model, self.handle = ArnModel(), ArnModel()
+        self.statuses = [runtime.open(self.model, self.file)]
+        if self.statuses == ["OK"]:
+            count = runtime.library.arn_region_count(ctypes.byref(self.model))
+            self.memories = [Aligned(bytes(runtime.library.arn_region_bytes(ctypes.byref(self.model), i))) for i in range(count)]
+            self.regions = (ArnRegion * count)(*((memory.address if memory.size else None, memory.size) for memory in self.memories))
+            self.statuses.append(runtime.init(self.handle, self.model, self.regions))
+
+    def tensor(self, kind: str, index: int) -> ArnTensor:
+        return getattr(self.runtime.library, f"arn_{kind}")(ctypes.byref(self.handle), index)
+
+    def write(self, index: int, data: bytes) -> None:
+        tensor = self.tensor("input", index)
+        assert tensor.bytes == len(data)
+        ctypes.memmove(tensor.data, data, len(data))
+
+    def read(self, index: int) -> bytes:
+        tensor = self.tensor("output", index)
+        return ctypes.string_at(tensor.data, tensor.bytes)
+
+    def invoke(self) -> str:
+        return self.runtime.call("arn_invoke", self.handle)
+
+
+@pytest.fixture(scope="session")
+def runtime(library_path: Path) -> Runtime:
+    return Runtime(library_path)
+
+
+@pytest.fixture(scope="session")
+def start(runtime: Runtime) -> Callable[[bytes], Session]:
+    return lambda file: Session(runtime, file)
+
+
+@pytest.fixture(scope="session")
+def aligned() -> type[Aligned]:
+    return Aligned
+
+
+@pytest.fixture(scope="session")
+def c_types() -> dict[str, type]:
+    return {"model": ArnModel, "region": ArnRegion, "tensor": ArnTensor}
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(5)

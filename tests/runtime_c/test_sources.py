@@ -1,0 +1,127 @@
+"""The C sources: warnings, languages, cores, formatting, what they need of a C library, and how much memory."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNTIME = ROOT / "runtime_c"
+SOURCES = [*sorted((RUNTIME / "src").glob("*.c")), *sorted((RUNTIME / "kernels/portable").glob("*.c"))]
+HEADERS = [
+    *sorted((RUNTIME / "include").glob("*.h")),
+    *sorted((RUNTIME / "src").glob("*.h")),
+    *sorted((RUNTIME / "kernels").rglob("*.h")),
+]
+INCLUDES = [f"-I{RUNTIME / folder}" for folder in ("include", "kernels", "src")]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
+ARM = "arm-none-eabi-gcc"
+CORES = {"cortex-m0": [], "cortex-m4": ["-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"], "cortex-m55": ["-mfloat-abi=hard"]}
+LARGEST_FRAME = 304
+"""Bytes of stack of any one function on Cortex-M4 at -Os (docs/runtime.md gives the sum)."""
+
+
+def tool(name: str) -> str:
+    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def run(*command: object) -> str:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def m4_objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("m4")
+    command = [tool(ARM), "-mcpu=cortex-m4", "-mthumb", *CORES["cortex-m4"], "-std=c99", "-Os", *WARNINGS, *INCLUDES]
+    done = subprocess.run(
+        [*command, "-fstack-usage", "-fcallgraph-info", "-c", *SOURCES], cwd=folder, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_c99_without_warnings(compiler: str) -> None:
+    run(tool(compiler), "-std=c99", "-O2" if compiler == "gcc" else "-O1", "-fsyntax-only", *WARNINGS, *INCLUDES, *SOURCES)
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_arm_without_warnings(core: str, tmp_path: Path) -> None:
+    command = [tool(ARM), f"-mcpu={core}", "-mthumb", *CORES[core], "-std=c99", "-fsyntax-only", *WARNINGS, *INCLUDES]
+    run(*command, *SOURCES)
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+@pytest.mark.parametrize("header", ["arenite.h", "arenite_operators.h", "arenite_resolver.h", "arn_kernels.h"])
+def test_headers_serve_cpp(compiler: str, header: str, tmp_path: Path) -> None:
+    """Alone, twice, in C++."""
+    source = tmp_path / "consumer.cpp"
+    source.write_text(f'#include "{header}"\n#include "{header}"\nint main() {{ return 0; }}\n')
+    run(tool(compiler), "-std=c++11", "-fsyntax-only", *WARNINGS, *INCLUDES, source)
+
+
+def test_formatted() -> None:
+    drivers = sorted(Path(__file__).parent.glob("*.c"))
+    generated = {"arenite_operators.h", "flat_fields.h"}
+    files = [file for file in (*SOURCES, *HEADERS, *drivers) if file.name not in generated]
+    run(tool("clang-format"), f"--style=file:{ROOT / '.clang-format'}", "--dry-run", "--Werror", *files)
+
+
+def test_session_memory(tmp_path: Path) -> None:
+    """A model, a session and one region together: at most 128 bytes on a 32-bit core."""
+    source = tmp_path / "sizes.c"
+    total = "sizeof(arn_model) + sizeof(arn_session) + sizeof(arn_region)"
+    source.write_text(f'#include "arenite.h"\nextern char fits[{total} <= 128 ? 1 : -1];\n')
+    run(tool(ARM), "-mcpu=cortex-m4", "-mthumb", "-std=c99", "-fsyntax-only", *INCLUDES, source)
+
+
+def test_no_variables(m4_objects: Path) -> None:
+    """No state but the session's: neither .data nor .bss anywhere."""
+    for line in run(tool("arm-none-eabi-size"), *sorted(m4_objects.glob("*.o"))).splitlines()[1:]:
+        _, data, bss, *_ = line.split()
+        assert (data, bss) == ("0", "0"), line
+
+
+def test_needs_memcpy_and_memset_only(m4_objects: Path) -> None:
+    objects = sorted(m4_objects.glob("*.o"))
+    symbols = run(tool("arm-none-eabi-nm"), *objects)
+    defined = set(re.findall(r" [TtRrDdBb] (\w+)", symbols))
+    needed = set(re.findall(r" U (\w+)", symbols)) - defined
+    assert needed <= {"memcpy", "memset", "memcmp"}
+
+
+def test_stack_frames(m4_objects: Path) -> None:
+    frames = {}
+    for file in m4_objects.glob("*.su"):
+        for line in file.read_text().splitlines():
+            function, size, kind = line.split("\t")
+            assert kind == "static", line  # no variable-length arrays, no alloca
+            frames[function.rsplit(":", 1)[1]] = int(size)
+    assert len(frames) > 50
+    assert max(frames.values()) <= LARGEST_FRAME, sorted(frames.items(), key=lambda item: -item[1])[:5]
+
+
+def test_no_recursion(m4_objects: Path) -> None:
+    calls: dict[str, set[str]] = {}
+    for file in m4_objects.glob("*.ci"):
+        for caller, callee in re.findall(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"', file.read_text()):
+            calls.setdefault(caller, set()).add(callee)
+    assert "arn_model_open" in calls
+
+    def leaves(function: str, above: tuple[str, ...] = ()) -> None:
+        assert function not in above, (*above, function)
+        for callee in calls.get(function, ()):
+            leaves(callee, (*above, function))
+
+    for function in calls:
+        leaves(function)
