@@ -9,7 +9,8 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 .PHONY: demo test test-long bench lint generate setup clean
 
 demo: setup ## convert digits_cnn to INT8 and run it on an emulated Cortex-M4
-	$(BIN)/convert models/digits_cnn/digits_cnn.onnx --calibration models/digits_cnn/digits_calibration.npz --output build/digits_cnn --force
+	$(BIN)/convert models/digits_cnn/digits_cnn.onnx --calibration models/digits_cnn/digits_calibration.npz \
+	    --target cortex-m4 --output build/digits_cnn --force
 	$(BIN)/arenite verify models/digits_cnn/digits_cnn.onnx build/digits_cnn --data models/digits_cnn/digits_test.npz \
 	    --engine numpy --engine c --engine compiled --engine emulated --engine emulated-compiled --emulated-samples 120
 

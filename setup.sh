@@ -42,5 +42,5 @@ extras="dev,unicorn"
 command -v arm-none-eabi-gcc >/dev/null || extras="$extras,zig"
 command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null || extras="$extras,zig"
 echo "installing Python packages ($extras)"
-"$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade pip
-"$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --editable ".[$extras]"
+"$VENV/bin/python" -m pip install -qq --disable-pip-version-check --upgrade pip
+"$VENV/bin/python" -m pip install -qq --disable-pip-version-check --editable ".[$extras]"

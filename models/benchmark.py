@@ -130,9 +130,10 @@ def document(rows: list[Row]) -> str:
 
 Made by `make bench` ({toolchain}; {emulator}; Cortex-M4, mps2-an386). Counted, not timed: the same on any machine.
 
-Instructions are those of one inference, exactly; they are not cycles. `to open` is arn_model_open and arn_session_init. Code is .text, .rodata and
-.data of the whole image without the model, startup and test app included. RAM is arena and session; the stack is its high-water mark in
-an inference. The networks have the architectures of MLPerf Tiny with seeded weights (models/mlperf_shapes): real ones have the same figures.
+Instructions are those of one inference, exactly; they are not cycles. `to open` is arn_model_open and arn_session_init. Code is
+.text, .rodata and .data of the whole image without the model, startup and test app included. RAM is arena and session; the stack is
+its high-water mark in an inference. The networks have the architectures of MLPerf Tiny with seeded weights (models/mlperf_shapes):
+real ones have the same figures.
 
 The kernels are the portable ones, plain C for any core. Kernels for the DSP and vector extensions are still to come.
 

@@ -28,11 +28,7 @@ typedef enum arn_op {
     ARN_OP_FIRST_CUSTOM = 0x8000 /* codes from here on are the user's own */
 } arn_op;
 
-typedef enum arn_variant {
-    ARN_VARIANT_BYTES = 0,
-    ARN_VARIANT_INT8 = 0,
-    ARN_VARIANT_WIDE = 1
-} arn_variant;
+typedef enum arn_variant { ARN_VARIANT_BYTES = 0, ARN_VARIANT_INT8 = 0, ARN_VARIANT_WIDE = 1 } arn_variant;
 
 /* Conv: Convolution, grouped or not, one- or two-dimensional. */
 typedef struct arn_conv_params {
@@ -49,12 +45,12 @@ typedef struct arn_conv_params {
     int32_t stride_w;
     int32_t dilation_h;
     int32_t dilation_w;
-    int32_t pad_top; /* rows of padding above the image */
-    int32_t pad_left; /* columns of padding left of it; what is needed below and right follows from out_h, out_w */
-    int32_t group; /* groups of channels */
+    int32_t pad_top;          /* rows of padding above the image */
+    int32_t pad_left;         /* columns of padding left of it; what is needed below and right follows from out_h, out_w */
+    int32_t group;            /* groups of channels */
     int32_t input_zero_point; /* what padding reads */
     int32_t output_zero_point;
-    int32_t shift; /* left shift of the accumulator, 0…30 (`wide`: 0) */
+    int32_t shift;          /* left shift of the accumulator, 0…30 (`wide`: 0) */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_conv_params;
@@ -74,11 +70,11 @@ typedef struct arn_depthwise_conv_params {
     int32_t stride_w;
     int32_t dilation_h;
     int32_t dilation_w;
-    int32_t pad_top; /* rows of padding above the image */
-    int32_t pad_left; /* columns of padding left of it; what is needed below and right follows from out_h, out_w */
+    int32_t pad_top;          /* rows of padding above the image */
+    int32_t pad_left;         /* columns of padding left of it; what is needed below and right follows from out_h, out_w */
     int32_t input_zero_point; /* what padding reads */
     int32_t output_zero_point;
-    int32_t shift; /* left shift of the accumulator, 0…30 (`wide`: 0) */
+    int32_t shift;          /* left shift of the accumulator, 0…30 (`wide`: 0) */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_depthwise_conv_params;
@@ -89,14 +85,14 @@ typedef struct arn_fully_connected_params {
     int32_t in_features;
     int32_t out_features;
     int32_t output_zero_point;
-    int32_t shift; /* left shift of the accumulator, 0…30 (`wide`: 0) */
+    int32_t shift;          /* left shift of the accumulator, 0…30 (`wide`: 0) */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_fully_connected_params;
 
 /* MatMul: Product of two activations, leading dimensions broadcast. */
 typedef struct arn_matmul_params {
-    int32_t batch[3]; /* leading dimensions, collapsed */
+    int32_t batch[3];    /* leading dimensions, collapsed */
     int32_t a_stride[3]; /* elements from matrix to matrix of a along each; 0 where broadcast */
     int32_t b_stride[3];
     int32_t m;
@@ -113,7 +109,7 @@ typedef struct arn_matmul_params {
 
 /* Add: Sum, or with a negative multiplier of b the difference. */
 typedef struct arn_add_params {
-    int32_t dims[6]; /* dimensions of the output, collapsed */
+    int32_t dims[6];     /* dimensions of the output, collapsed */
     int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
     int32_t b_stride[6];
     int32_t a_zero_point;
@@ -121,47 +117,47 @@ typedef struct arn_add_params {
     int32_t output_zero_point;
     int32_t a_multiplier; /* |m| < 2^22 */
     int32_t b_multiplier;
-    int32_t shift; /* right shift, 1…24 */
+    int32_t shift;          /* right shift, 1…24 */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_add_params;
 
 /* Mul: Product. */
 typedef struct arn_mul_params {
-    int32_t dims[6]; /* dimensions of the output, collapsed */
+    int32_t dims[6];     /* dimensions of the output, collapsed */
     int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
     int32_t b_stride[6];
     int32_t a_zero_point;
     int32_t b_zero_point;
     int32_t output_zero_point;
     int32_t multiplier;
-    int32_t shift; /* left shift, 0…14 */
+    int32_t shift;          /* left shift, 0…14 */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_mul_params;
 
 /* Div: Quotient. */
 typedef struct arn_div_params {
-    int32_t dims[6]; /* dimensions of the output, collapsed */
+    int32_t dims[6];     /* dimensions of the output, collapsed */
     int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
     int32_t b_stride[6];
     int32_t a_zero_point;
     int32_t b_zero_point;
     int32_t output_zero_point;
-    int32_t multiplier; /* m < 2^22 */
-    int32_t shift; /* left shift of the divisor, 0…40 */
+    int32_t multiplier;     /* m < 2^22 */
+    int32_t shift;          /* left shift of the divisor, 0…40 */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_div_params;
 
 /* PRelu: x where positive, slope · x elsewhere; the slope is a constant. */
 typedef struct arn_prelu_params {
-    int32_t count; /* elements */
+    int32_t count;    /* elements */
     int32_t channels; /* period of the multipliers; divides count */
     int32_t input_zero_point;
     int32_t output_zero_point;
     int32_t positive_multiplier;
-    int32_t shift; /* left shift, 0…22 */
+    int32_t shift;          /* left shift, 0…22 */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_prelu_params;
@@ -171,7 +167,7 @@ typedef struct arn_softmax_params {
     int32_t rows;
     int32_t length; /* n */
     int32_t output_zero_point;
-    int32_t numerator_low; /* low 32 bits of N */
+    int32_t numerator_low;  /* low 32 bits of N */
     int32_t numerator_high; /* high 32 bits of N, 0…256 */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
@@ -197,8 +193,8 @@ typedef struct arn_max_pool_params {
     int32_t stride_w;
     int32_t dilation_h;
     int32_t dilation_w;
-    int32_t pad_top; /* rows of padding above the image */
-    int32_t pad_left; /* columns of padding left of it; what is needed below and right follows from out_h, out_w */
+    int32_t pad_top;        /* rows of padding above the image */
+    int32_t pad_left;       /* columns of padding left of it; what is needed below and right follows from out_h, out_w */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_max_pool_params;
@@ -218,15 +214,15 @@ typedef struct arn_average_pool_params {
     int32_t stride_w;
     int32_t dilation_h;
     int32_t dilation_w;
-    int32_t pad_top; /* rows of padding above the image */
-    int32_t pad_left; /* columns of padding left of it; what is needed below and right follows from out_h, out_w */
+    int32_t pad_top;    /* rows of padding above the image */
+    int32_t pad_left;   /* columns of padding left of it; what is needed below and right follows from out_h, out_w */
     int32_t pad_bottom; /* rows of padding below, for count_include_pad */
     int32_t pad_right;
     int32_t count_include_pad; /* 0 or 1 */
     int32_t input_zero_point;
     int32_t output_zero_point;
-    int32_t multiplier; /* m < 2^22; 1 where the scales are equal */
-    int32_t shift; /* left shift of the count, 0…30; 0 where the scales are equal */
+    int32_t multiplier;     /* m < 2^22; 1 where the scales are equal */
+    int32_t shift;          /* left shift of the count, 0…30; 0 where the scales are equal */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_average_pool_params;
@@ -238,19 +234,19 @@ typedef struct arn_reduce_mean_params {
     int32_t inner;
     int32_t input_zero_point;
     int32_t output_zero_point;
-    int32_t multiplier; /* m < 2^22; 1 where the scales are equal */
-    int32_t shift; /* left shift of the count, 0…30; 0 where the scales are equal */
+    int32_t multiplier;     /* m < 2^22; 1 where the scales are equal */
+    int32_t shift;          /* left shift of the count, 0…30; 0 where the scales are equal */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_reduce_mean_params;
 
 /* StridedCopy: Copies elements from one strided view to another. */
 typedef struct arn_strided_copy_params {
-    int32_t element_size; /* bytes: 1, 2, 4 or 8 */
-    int32_t dims[6]; /* of the view */
-    int32_t input_stride[6]; /* elements, may be negative or 0 */
+    int32_t element_size;     /* bytes: 1, 2, 4 or 8 */
+    int32_t dims[6];          /* of the view */
+    int32_t input_stride[6];  /* elements, may be negative or 0 */
     int32_t output_stride[6]; /* elements, positive where the dimension is above 1 */
-    int32_t input_offset; /* elements from the start of the input to index 0 */
+    int32_t input_offset;     /* elements from the start of the input to index 0 */
     int32_t output_offset;
 } arn_strided_copy_params;
 

@@ -128,12 +128,18 @@ def accessors() -> str:
         return (Path(folder) / "arenite_generated.py").read_text()
 
 
+def formatted(text: str) -> str:
+    """C as the project's .clang-format wants it."""
+    command = [Path(sys.executable).with_name("clang-format"), "--assume-filename", ROOT / "runtime_c/src/x.h"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+
 def outputs() -> dict[Path, str]:
     return {
-        ROOT / "runtime_c/include/arenite_operators.h": c_header(),
+        ROOT / "runtime_c/include/arenite_operators.h": formatted(c_header()),
         ROOT / "python_runtime/arenite_runtime/operators.py": python_module(),
         ROOT / "python_runtime/arenite_runtime/flat/arenite_generated.py": accessors(),
-        ROOT / "runtime_c/src/flat_fields.h": field_numbers(),
+        ROOT / "runtime_c/src/flat_fields.h": formatted(field_numbers()),
     }
 
 

@@ -21,7 +21,7 @@ from arenite.frontend.folding import NOT_FOLDED, FoldingError, fold, keep_annota
 from arenite.frontend.importers import IMPORTERS, MOVES_INT8
 from arenite.frontend.importers.quantization import IDENTITY_CAST
 from arenite.frontend.node_import import NodeImport, Refused
-from arenite.frontend.remedies import remedy
+from arenite.frontend.remedies import is_standard, remedy
 from arenite.frontend.values import UNKNOWN, Constant, Unknown, Value
 from arenite.graph import DType, Graph, Node, Quantization, Tensor
 
@@ -167,7 +167,7 @@ class _Walk:
         if domain:
             return "operators of this domain are not supported", remedy(node.op_type, domain)
         opset = self.opsets.get("", 1)
-        if not onnx.defs.has(node.op_type):
+        if not is_standard(node.op_type):
             return "ONNX has no such operator", remedy(node.op_type, domain)
         try:
             onnx.defs.get_schema(node.op_type, opset)
@@ -205,6 +205,10 @@ class _Walk:
         self, node: onnx.NodeProto, name: str, operator: str, operands: tuple[Value | Unknown | None, ...]
     ) -> Sequence[Value | Unknown]:
         at = len(self.graph.nodes)
+        try:
+            attributes = {a.name: attribute_value(a) for a in node.attribute}
+        except Exception as error:  # tensors in attributes fail in as many ways as initializers
+            raise ModelFileError(f"{self.file}: an attribute of node {name} ({operator}) cannot be read: {error}") from None
         call = NodeImport(
             self.file,
             self.graph,
@@ -212,7 +216,7 @@ class _Walk:
             operator,
             self.opsets.get("", 1),
             operands,
-            {a.name: attribute_value(a) for a in node.attribute},
+            attributes,
             tuple(node.output),
             self.used,
             tuple(self.types.get(i, TensorProto.UNDEFINED) for i in node.input),

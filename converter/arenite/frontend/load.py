@@ -58,6 +58,6 @@ def _with_shapes(model: onnx.ModelProto, bound: Mapping[str, Sequence[int]]) -> 
             for size in bound[info.name]:
                 info.type.tensor_type.shape.dim.add().dim_value = size
     try:
-        return onnx.shape_inference.infer_shapes(fixed, data_prop=True)
+        return onnx.shape_inference.infer_shapes(fixed)
     except Exception:  # inference refuses contradictions, which the import names better
         return fixed

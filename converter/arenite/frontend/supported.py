@@ -44,5 +44,4 @@ def _becomes(name: str) -> tuple[str, ...]:
         return ("Elementwise",)
     if name in _NOTHING:
         return ()
-    declared = tuple(operator.name for operator in OPERATORS.values() if name in operator.onnx)
-    return declared or {"Expand": ("Reshape",), "Gather": ("Slice", "Reshape")}.get(name, ())
+    return tuple(operator.name for operator in OPERATORS.values() if name in operator.onnx)

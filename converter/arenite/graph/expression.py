@@ -31,8 +31,8 @@ def _softplus(x: Values) -> Values:
 
 def _gelu(x: Values, a: Attributes) -> Values:
     if a.get("approximate", "none") == "tanh":
-        return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
-    return 0.5 * x * (1 + _erf(x / np.sqrt(2)))
+        return np.asarray(0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))))
+    return np.asarray(0.5 * x * (1 + _erf(x / np.sqrt(2))))
 
 
 def _elu(x: Values, alpha: float) -> Values:

@@ -98,6 +98,8 @@ def _check(node: NodeImport, default: int | None, scale: Constant) -> bool:
         )
     if node.attribute("block_size", 0):
         node.problem(f"block_size={node.attribute('block_size')}: scales of blocks", _REEXPORT)
+    if node.attribute("precision", 0) not in (0, TensorProto.FLOAT):
+        node.problem(f"precision={node.attribute('precision')}: another type than float32 for the division", "leave precision out")
     if scale.array.ndim > 1 and scale.array.size > 1:
         node.problem(f"the scale has the shape {list(scale.array.shape)}", _REEXPORT)
     if not (np.asarray(scale.array, np.float32) > 0).all():

@@ -60,7 +60,7 @@ CONCAT = Operator(
 SLICE = Operator(
     name="Slice",
     summary="Part of a tensor, with steps; also each output of Split",
-    onnx=("Slice", "Split"),
+    onnx=("Slice", "Split", "Gather"),
     inputs=(_X,),
     attributes=(
         Attribute("starts", "first index along every axis"),
@@ -80,7 +80,7 @@ TRANSPOSE = Operator(
 RESHAPE = Operator(
     name="Reshape",
     summary="Another shape for the same elements; costs nothing",
-    onnx=("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout"),
+    onnx=("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Expand"),
     inputs=(_X,),
     attributes=(Attribute("shape", ""),),
     shape=_reshape_shape,
