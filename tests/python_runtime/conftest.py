@@ -47,7 +47,7 @@ def program() -> Program:
         _activation("z", 0, (3, 2)),
     )
     walk = (0, 0, 0, 0, 0, 1)
-    copy = {"element_size": 1, "dims": (1, 1, 1, 1, 1, 6), "input_stride": walk, "output_stride": walk}
+    copy: dict[str, Any] = {"element_size": 1, "dims": (1, 1, 1, 1, 1, 6), "input_stride": walk, "output_stride": walk}
     calls = (
         Call("Lookup", "int8", "layer/negate", {"count": 6}, (0, 1), (2,), None, 0, 0),
         Call("Add", "int8", "layer/add", _add_record(), (2, 3), (4,), None, 0, 1),
