@@ -126,6 +126,12 @@ def test_contradiction_is_explained(tmp_path):
     refused(path, "not valid ONNX: .*nowhere")
 
 
+def test_name_that_is_not_text(tmp_path):
+    path = tmp_path / "m.onnx"
+    path.write_bytes(dense_model(np.ones((4, 2), np.float32)).SerializeToString().replace(b"dense", b"den\xffe"))
+    refused(path, "damaged: a name in it is not UTF-8 text")
+
+
 def test_initializer_of_wrong_length(tmp_path):
     model = dense_model(np.ones((4, 2), np.float32))
     model.graph.initializer[0].raw_data = bytes(12)

@@ -21,7 +21,7 @@ from arenite.frontend.folding import NOT_FOLDED, FoldingError, fold, keep_annota
 from arenite.frontend.importers import IMPORTERS, MOVES_INT8
 from arenite.frontend.importers.quantization import IDENTITY_CAST
 from arenite.frontend.node_import import NodeImport, Refused
-from arenite.frontend.remedies import is_standard, remedy
+from arenite.frontend.remedies import remedy
 from arenite.frontend.values import UNKNOWN, Constant, Unknown, Value
 from arenite.graph import DType, Graph, Node, Quantization, Tensor
 
@@ -167,7 +167,7 @@ class _Walk:
         if domain:
             return "operators of this domain are not supported", remedy(node.op_type, domain)
         opset = self.opsets.get("", 1)
-        if not is_standard(node.op_type):
+        if not onnx.defs.has(node.op_type):
             return "ONNX has no such operator", remedy(node.op_type, domain)
         try:
             onnx.defs.get_schema(node.op_type, opset)

@@ -7,7 +7,7 @@ from pathlib import Path
 import onnx
 import onnx.checker
 import onnx.inliner
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from google.protobuf.message import DecodeError, Message  # type: ignore[import-untyped]
 from onnx import external_data_helper
 
 from arenite.errors import ModelFileError
@@ -43,6 +43,8 @@ def read_model(path: Path) -> onnx.ModelProto:
         raise ModelFileError(f"{path}: not an ONNX model, or a truncated one ({len(data):,} bytes cannot be parsed)") from None
     if not model.HasField("graph") or not model.ir_version:
         raise ModelFileError(f"{path}: not an ONNX model, or a truncated one (it has no {'graph' if model.ir_version else 'IR version'})")
+    if not _is_text(model):
+        raise ModelFileError(f"{path}: damaged: a name in it is not UTF-8 text")
     if not model.opset_import:
         raise ModelFileError(f"{path}: truncated, or no ONNX model (it imports no operator set)")
     _check_opset(path, model)
@@ -83,6 +85,19 @@ def _read(path: Path) -> bytes:
         raise ModelFileError(f"{path}: a folder, not an ONNX file") from None
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _is_text(message: Message) -> bool:
+    """Are all strings text? (protobuf hands those that are not over as bytes.)"""
+    for descriptor, value in message.ListFields():
+        if descriptor.type == descriptor.TYPE_STRING:
+            if any(isinstance(text, bytes) for text in ([value] if isinstance(value, str | bytes) else value)):
+                return False
+        elif descriptor.type == descriptor.TYPE_MESSAGE:
+            children = [value] if isinstance(value, Message) else value
+            if not all(_is_text(child) for child in children):
+                return False
+    return True
 
 
 def _check_opset(path: Path, model: onnx.ModelProto) -> None:

@@ -42,14 +42,6 @@ _BY_OPERATOR = {
 }
 
 
-def is_standard(operator: str) -> bool:
-    """Does ONNX have this operator, in any version?"""
-    try:
-        return bool(onnx.defs.has(operator))
-    except TypeError:  # a damaged name that is no UTF-8
-        return False
-
-
 def remedy(operator: str, domain: str) -> str:
     if domain == "ai.onnx.ml":
         return "classical machine-learning operators are not supported yet: export a neural network"
@@ -61,6 +53,6 @@ def remedy(operator: str, domain: str) -> str:
         return "express it by ONNX's own operators, as a model-local function in the file or before the export"
     if operator in _BY_OPERATOR:
         return _BY_OPERATOR[operator]
-    if is_standard(operator):
+    if onnx.defs.has(operator):
         return "express it by supported operators"
     return "export again with a tool that writes ONNX's own operators"
