@@ -70,6 +70,15 @@ def test_outputs_keep_their_names(build: Any, same: Same, ops: Ops, wide: bool) 
     same(graph, merged)
 
 
+def test_who_reads_the_value_of_an_output_reads_the_output(build: Any, same: Same, ops: Ops) -> None:
+    x = build.conv(build.input(1, 4, 4, 3), 2)
+    y = build.transpose(x, TO_NCHW)
+    graph = build.done(build.function("Tanh", build.transpose(y, (0, 1, 2, 3))), y)
+    merged = merge_views(graph)
+    assert ops(merged) == ["Conv", "Transpose", "Elementwise"]
+    same(graph, merged)
+
+
 def test_an_input_that_is_an_output_stays_a_copy(build: Any, same: Same, ops: Ops) -> None:
     graph = build.done(build.reshape(build.reshape(build.input(1, 6), 6), 1, 6, out="y"))
     merged = merge_views(graph)

@@ -65,6 +65,7 @@ def merge_views(graph: Graph) -> Graph:
     makers = {node.output: node for node in graph.nodes if node.output in views}
     nodes: list[Node] = []
     ready: dict[str, str] = {}
+    outputs = {views[name]: name for name in reversed(graph.outputs) if name in views}  # others of the same value read the output
     ordered: dict[tuple[str, tuple[tuple[int, int], ...]], tuple[str, View]] = {}  # root and order → where it lies already
 
     def materialize(name: str) -> str:
@@ -74,6 +75,9 @@ def merge_views(graph: Graph) -> Graph:
         if name in ready:
             return ready[name]
         root, view = views[name]
+        if name not in graph.outputs and (root, view) in outputs:
+            ready[name] = materialize(outputs[root, view])
+            return ready[name]
         source = materialize(root)
         if view.is_identity and name not in graph.outputs:
             ready[name] = source
