@@ -168,7 +168,7 @@ typedef struct arn_softmax_params {
     int32_t length; /* n */
     int32_t output_zero_point;
     int32_t numerator_low;  /* low 32 bits of N */
-    int32_t numerator_high; /* high 32 bits of N, 0…256 */
+    int32_t numerator_high; /* high 32 bits of N, 0…2^30 */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_softmax_params;

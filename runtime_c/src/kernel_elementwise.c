@@ -50,7 +50,7 @@ static int check_softmax(const arn_signature *s) {
     const int32_t shape[2] = {p->rows, p->length};
     return arn_is_product(s->inputs[0].bytes, shape, 2) && arn_is_type(&s->inputs[0], ARN_INT8) &&
            arn_is_s8(&s->outputs[0], (int32_t)s->inputs[0].bytes) && arn_is_type(table, ARN_INT32) && table->bytes == 256 * 4 &&
-           arn_is_int8(p->output_zero_point) && arn_in(p->numerator_high, 0, 256) && arn_is_clamp(p->activation_min, p->activation_max);
+           arn_is_int8(p->output_zero_point) && arn_in(p->numerator_high, 0, 1 << 30) && arn_is_clamp(p->activation_min, p->activation_max);
 }
 
 /* Either side may be uint8 or bool: the table is in terms of the byte. */

@@ -212,10 +212,10 @@ def softmax(draw: DrawFn, sound: bool = False, size: int = 40) -> Case:
     if sound:
         bits = min(23, 31 - (length - 1).bit_length())
         table = np.rint(2.0**bits * np.exp(-(2.0 ** draw(st.floats(-8, 3))) * np.arange(256))).astype(np.uint32)
-        numerator = min(round(2**32 / 2.0 ** draw(st.floats(-12, 2))), 1 << 40)
+        numerator = min(round(2**32 / 2.0 ** draw(st.floats(-31, 2))), 1 << 62)
     else:
         table = generator(draw).integers(0, 1 << draw(st.integers(1, 32)), 256).astype(np.uint32)
-        numerator = draw(st.one_of(st.just(1 << 40), st.integers(0, 1 << 40)))
+        numerator = draw(st.one_of(st.just(1 << 62), st.integers(0, 1 << 62)))
     low = np.int64(numerator & 0xFFFFFFFF).astype(np.int32)
     record = {"rows": rows, "length": length, "numerator_low": int(low), "numerator_high": numerator >> 32}
     record |= {"output_zero_point": zero_point(draw), **clamp(draw)}

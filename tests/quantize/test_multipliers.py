@@ -150,7 +150,7 @@ def test_softmax_table_cannot_overflow(scale: float, length: int) -> None:
     assert abs(int(table[3]) - expected) <= 0.5 + 1e-6
 
 
-@pytest.mark.parametrize(("scale", "numerator"), [(1 / 256, 1 << 40), (1e-9, 1 << 40), (1 / 128, 1 << 39), (1e30, 0)])
+@pytest.mark.parametrize(("scale", "numerator"), [(1 / 256, 1 << 40), (1 / 4096, 1 << 44), (1e-10, 1 << 62), (1 / 128, 1 << 39), (1e30, 0)])
 def test_softmax_numerator(scale: float, numerator: int) -> None:
     assert m.softmax_numerator(scale) == numerator
 

@@ -101,6 +101,20 @@ def test_two_operand_operators(net: Any, execute: Any) -> None:
     assert sqnr(graph, model, data.first(10), execute) > 28
 
 
+@pytest.mark.parametrize("scale", [1 / 100, 1 / 256, 1 / 4096, 1e-6])
+def test_softmax_in_any_scale(net: Any, execute: Any, scale: float) -> None:
+    n = net(x=(1, 50))
+    n.annotate("x", 0.05, 3)
+    graph = n.done(n.annotate(n.node("Softmax", "x"), scale, -128))
+    stored = np.random.default_rng(0).integers(-128, 128, (1, 50)).astype(np.int8)
+    exponentials = np.exp(real(stored, graph.tensors["x"].quantization))
+    exact = exponentials / exponentials.sum() / float(np.float32(scale)) - 128
+    assert (exact.max() > 127) == (scale < 1 / 1000)  # the small scales saturate for the largest values, and only for those
+    assert exact.min() < 127
+    (got,) = execute(quantize(graph, normal(graph)).graph, stored)
+    assert np.abs(got - np.clip(exact, -128, 127)).max() <= 0.51
+
+
 @pytest.mark.parametrize("slope", [(1,), (5,), (1, 1, 5), (3, 5), (1, 4, 1, 1), (3, 1), (1, 4, 3, 5)])
 def test_prelu_slopes_of_any_shape(net: Any, execute: Any, slope: tuple[int, ...]) -> None:
     n = net(x=(1, 4, 3, 5))

@@ -134,5 +134,5 @@ def softmax_table(scale: float, length: int) -> NDArray[np.int32]:
 
 
 def softmax_numerator(scale: float) -> int:
-    """N = min(rint(2^32 / s_y), 2^40), §6."""
-    return int(min(np.rint(2.0**32 / scale), 2.0**40))
+    """N = min(rint(2^32 / s_y), 2^62), §6."""
+    return int(min(np.rint(2.0**32 / scale), 2.0**62))

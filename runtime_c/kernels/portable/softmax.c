@@ -1,10 +1,10 @@
 #include "arithmetic.h"
 #include "arn_kernels.h"
 
-/* floor(n / divisor) bit by bit: once a row, and far smaller than the library's 64-bit division. n < 2^41, divisor > 0. */
+/* floor(n / divisor) bit by bit: once a row, and far smaller than the library's 64-bit division. n < 2^63, divisor > 0. */
 static uint64_t divide(uint64_t n, uint32_t divisor) {
     uint64_t quotient = 0, rest = 0;
-    for (int bit = 40; bit >= 0; bit--) {
+    for (int bit = 62; bit >= 0; bit--) {
         rest = (rest << 1) | ((n >> bit) & 1);
         quotient <<= 1;
         if (rest >= divisor) {

@@ -178,7 +178,7 @@ SOFTMAX = Operator(
         Param("length", "n"),
         Param("output_zero_point", ""),
         Param("numerator_low", "low 32 bits of N"),
-        Param("numerator_high", "high 32 bits of N, 0…256"),
+        Param("numerator_high", "high 32 bits of N, 0…2^30"),
         *CLAMP,
     ),
     record=_softmax_record,
