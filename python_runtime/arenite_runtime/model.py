@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from arenite_runtime.errors import InputError, ModelError
 from arenite_runtime.flat import arenite_generated as flat
 from arenite_runtime.kernels.conversion import dequantize_values, quantize_values
-from arenite_runtime.record import OPERATOR_BY_CODE, decode
+from arenite_runtime.record import OPERATOR_BY_CODE, decode, variant_name
 from arenite_runtime.structure import Node, Port, Quantization, Region, RegionKind, State, Storage, Subgraph, Tensor
 
 IDENTIFIER = b"ARN1"
@@ -278,14 +278,15 @@ class _Reader:
     def _node(self, index: int, node: Any) -> Node:
         name = _text(node.Name()) or f"#{index}"
         operator = OPERATOR_BY_CODE.get(node.Op())
-        if operator is None or node.Variant() >= len(operator.variants):
+        variant = None if operator is None else variant_name(operator, node.Variant())
+        if operator is None or variant is None:
             known = f"operator {node.Op()}" if operator is None else f"variant {node.Variant()} of {operator.name}"
             raise ModelError("ARN_ERROR_OPERATOR", f"node {name} needs {known}, which this runtime does not know")
         if node.SubgraphsLength():
             raise ModelError("ARN_ERROR_UNSUPPORTED", f"node {name} ({operator.name}) has subgraphs")
         params = np.array(_numbers(node.ParamsAsNumpy()), np.int32)
         try:
-            record = decode(operator, params)
+            record = decode(operator, variant, params)
         except ValueError as error:
             raise _corrupt(f"node {name}: {error}") from error
         scratch = node.Scratch()
@@ -295,7 +296,7 @@ class _Reader:
                 raise _corrupt(f"node {name} writes the constant {self.tensors[i].name}")
         return Node(
             op=operator.name,
-            variant=operator.variants[node.Variant()],
+            variant=variant,
             name=name,
             inputs=tuple(
                 None if t == -1 else self._index(t, f"input {i} of node {name}") for i, t in enumerate(_numbers(node.InputsAsNumpy()))

@@ -23,7 +23,28 @@ class Operator:
     code: int
     variants: tuple[str, ...]
     fields: tuple[Field, ...]
+    typed_variants: tuple[str, ...] = ()
+    """Those that have the fields `typed_fields`: on elements that are not quantized."""
+    typed_fields: tuple[Field, ...] = ()
 
+    def fields_of(self, variant: str) -> tuple[Field, ...]:
+        return self.typed_fields if variant in self.typed_variants else self.fields
+
+
+VARIANTS = {
+    "int8": 0,
+    "bytes": 0,
+    "wide": 1,
+    "float32": 16,
+    "int32": 17,
+    "int64": 18,
+    "uint8": 19,
+    "bool": 20,
+    "int16": 21,
+    "uint16": 22,
+    "uint32": 23,
+    "plain_int8": 24,
+}
 
 MAX_DIMS = 6
 
@@ -55,6 +76,27 @@ OPERATORS = (
             Field("activation_min"),
             Field("activation_max"),
         ),
+        ("float32",),
+        (
+            Field("batch"),
+            Field("in_h"),
+            Field("in_w"),
+            Field("in_c"),
+            Field("out_h"),
+            Field("out_w"),
+            Field("out_c"),
+            Field("kernel_h"),
+            Field("kernel_w"),
+            Field("stride_h"),
+            Field("stride_w"),
+            Field("dilation_h"),
+            Field("dilation_w"),
+            Field("pad_top"),
+            Field("pad_left"),
+            Field("group"),
+            Field("clip_min", is_float=True),
+            Field("clip_max", is_float=True),
+        ),
     ),
     Operator(
         "DepthwiseConv",
@@ -82,6 +124,26 @@ OPERATORS = (
             Field("activation_min"),
             Field("activation_max"),
         ),
+        ("float32",),
+        (
+            Field("batch"),
+            Field("in_h"),
+            Field("in_w"),
+            Field("in_c"),
+            Field("out_h"),
+            Field("out_w"),
+            Field("out_c"),
+            Field("kernel_h"),
+            Field("kernel_w"),
+            Field("stride_h"),
+            Field("stride_w"),
+            Field("dilation_h"),
+            Field("dilation_w"),
+            Field("pad_top"),
+            Field("pad_left"),
+            Field("clip_min", is_float=True),
+            Field("clip_max", is_float=True),
+        ),
     ),
     Operator(
         "FullyConnected",
@@ -95,6 +157,14 @@ OPERATORS = (
             Field("shift"),
             Field("activation_min"),
             Field("activation_max"),
+        ),
+        ("float32",),
+        (
+            Field("rows"),
+            Field("in_features"),
+            Field("out_features"),
+            Field("clip_min", is_float=True),
+            Field("clip_max", is_float=True),
         ),
     ),
     Operator(
@@ -116,6 +186,17 @@ OPERATORS = (
             Field("activation_min"),
             Field("activation_max"),
         ),
+        ("float32",),
+        (
+            Field("batch", 3),
+            Field("a_stride", 3),
+            Field("b_stride", 3),
+            Field("m"),
+            Field("k"),
+            Field("n"),
+            Field("clip_min", is_float=True),
+            Field("clip_max", is_float=True),
+        ),
     ),
     Operator(
         "Add",
@@ -134,6 +215,12 @@ OPERATORS = (
             Field("activation_min"),
             Field("activation_max"),
         ),
+        ("float32", "int32", "int64"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+        ),
     ),
     Operator(
         "Mul",
@@ -150,6 +237,12 @@ OPERATORS = (
             Field("shift"),
             Field("activation_min"),
             Field("activation_max"),
+        ),
+        ("float32", "int32", "int64"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
         ),
     ),
     Operator(
@@ -168,6 +261,12 @@ OPERATORS = (
             Field("activation_min"),
             Field("activation_max"),
         ),
+        ("float32", "int32", "int64"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+        ),
     ),
     Operator(
         "PRelu",
@@ -183,6 +282,11 @@ OPERATORS = (
             Field("activation_min"),
             Field("activation_max"),
         ),
+        ("float32",),
+        (
+            Field("count"),
+            Field("channels"),
+        ),
     ),
     Operator(
         "Softmax",
@@ -196,6 +300,11 @@ OPERATORS = (
             Field("numerator_high"),
             Field("activation_min"),
             Field("activation_max"),
+        ),
+        ("float32",),
+        (
+            Field("rows"),
+            Field("length"),
         ),
     ),
     Operator(
@@ -229,6 +338,26 @@ OPERATORS = (
             Field("activation_min"),
             Field("activation_max"),
         ),
+        ("float32",),
+        (
+            Field("batch"),
+            Field("in_h"),
+            Field("in_w"),
+            Field("in_c"),
+            Field("out_h"),
+            Field("out_w"),
+            Field("out_c"),
+            Field("kernel_h"),
+            Field("kernel_w"),
+            Field("stride_h"),
+            Field("stride_w"),
+            Field("dilation_h"),
+            Field("dilation_w"),
+            Field("pad_top"),
+            Field("pad_left"),
+            Field("clip_min", is_float=True),
+            Field("clip_max", is_float=True),
+        ),
     ),
     Operator(
         "AveragePool",
@@ -260,6 +389,29 @@ OPERATORS = (
             Field("activation_min"),
             Field("activation_max"),
         ),
+        ("float32",),
+        (
+            Field("batch"),
+            Field("in_h"),
+            Field("in_w"),
+            Field("in_c"),
+            Field("out_h"),
+            Field("out_w"),
+            Field("out_c"),
+            Field("kernel_h"),
+            Field("kernel_w"),
+            Field("stride_h"),
+            Field("stride_w"),
+            Field("dilation_h"),
+            Field("dilation_w"),
+            Field("pad_top"),
+            Field("pad_left"),
+            Field("pad_bottom"),
+            Field("pad_right"),
+            Field("count_include_pad"),
+            Field("clip_min", is_float=True),
+            Field("clip_max", is_float=True),
+        ),
     ),
     Operator(
         "ReduceMean",
@@ -275,6 +427,14 @@ OPERATORS = (
             Field("shift"),
             Field("activation_min"),
             Field("activation_max"),
+        ),
+        ("float32",),
+        (
+            Field("outer"),
+            Field("count"),
+            Field("inner"),
+            Field("clip_min", is_float=True),
+            Field("clip_max", is_float=True),
         ),
     ),
     Operator(
@@ -317,6 +477,326 @@ OPERATORS = (
             Field("count"),
             Field("scale", is_float=True),
             Field("zero_point"),
+        ),
+    ),
+    Operator(
+        "Sub",
+        18,
+        ("float32", "int32", "int64"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+        ),
+    ),
+    Operator(
+        "Max",
+        19,
+        ("float32", "int32", "int64"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+        ),
+    ),
+    Operator(
+        "Min",
+        20,
+        ("float32", "int32", "int64"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+        ),
+    ),
+    Operator(
+        "Pow",
+        21,
+        ("float32",),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+        ),
+    ),
+    Operator(
+        "Abs",
+        32,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Ceil",
+        33,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Celu",
+        34,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Clip",
+        35,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Cos",
+        36,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Elu",
+        37,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Erf",
+        38,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Exp",
+        39,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Floor",
+        40,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Gelu",
+        41,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "HardSigmoid",
+        42,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "HardSwish",
+        43,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "LeakyRelu",
+        44,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Log",
+        45,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Mish",
+        46,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Neg",
+        47,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Reciprocal",
+        48,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Round",
+        49,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Selu",
+        50,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Sigmoid",
+        51,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Sign",
+        52,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Sin",
+        53,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Softplus",
+        54,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Softsign",
+        55,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Sqrt",
+        56,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Swish",
+        57,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Tanh",
+        58,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "ThresholdedRelu",
+        59,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
         ),
     ),
 )

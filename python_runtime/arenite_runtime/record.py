@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arenite_runtime.operators import OPERATORS, Operator
+from arenite_runtime.operators import OPERATORS, VARIANTS, Operator
 
 OPERATOR_BY_CODE: dict[int, Operator] = {operator.code: operator for operator in OPERATORS}
 OPERATOR_BY_NAME: dict[str, Operator] = {operator.name: operator for operator in OPERATORS}
@@ -25,18 +25,23 @@ class Record(SimpleNamespace):
         raise AttributeError(f"the record has no field {name}: {', '.join(vars(self))}")
 
 
-def words(operator: Operator) -> int:
+def variant_name(operator: Operator, number: int) -> str | None:
+    """The variant of `operator` that has this number in the flat model; None where it has none."""
+    return next((name for name in (*operator.variants, *operator.typed_variants) if VARIANTS[name] == number), None)
+
+
+def words(operator: Operator, variant: str) -> int:
     """Number of 32-bit words of a record."""
-    return sum(field.length for field in operator.fields)
+    return sum(field.length for field in operator.fields_of(variant))
 
 
-def decode(operator: Operator, params: NDArray[np.int32]) -> Record:
+def decode(operator: Operator, variant: str, params: NDArray[np.int32]) -> Record:
     """Name the words of a record; words beyond those that the operator has are a later version's. Raises ValueError where some lack."""
-    if params.size < words(operator):
-        raise ValueError(f"{operator.name} has a record of {words(operator)} words, here are {params.size}")
+    if params.size < words(operator, variant):
+        raise ValueError(f"{operator.name} has a record of {words(operator, variant)} words, here are {params.size}")
     values: dict[str, int | float | tuple[int, ...]] = {}
     at = 0
-    for field in operator.fields:
+    for field in operator.fields_of(variant):
         part = params[at : at + field.length]
         at += field.length
         if field.is_float:
@@ -46,10 +51,10 @@ def decode(operator: Operator, params: NDArray[np.int32]) -> Record:
     return Record(**values)
 
 
-def encode(operator: Operator, values: Mapping[str, Any]) -> NDArray[np.int32]:
+def encode(operator: Operator, variant: str, values: Mapping[str, Any]) -> NDArray[np.int32]:
     """The words of a record, the inverse of `decode`. Raises KeyError where a field is missing."""
     parts: list[NDArray[np.int32]] = []
-    for field in operator.fields:
+    for field in operator.fields_of(variant):
         dtype = np.float32 if field.is_float else np.int32
         part = np.atleast_1d(np.asarray(values[field.name], dtype))
         if part.size != field.length:

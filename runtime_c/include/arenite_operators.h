@@ -25,10 +25,55 @@ typedef enum arn_op {
     ARN_OP_FILL = 15,
     ARN_OP_QUANTIZE = 16,
     ARN_OP_DEQUANTIZE = 17,
+    ARN_OP_SUB = 18,
+    ARN_OP_MAX = 19,
+    ARN_OP_MIN = 20,
+    ARN_OP_POW = 21,
+    ARN_OP_ABS = 32,
+    ARN_OP_CEIL = 33,
+    ARN_OP_CELU = 34,
+    ARN_OP_CLIP = 35,
+    ARN_OP_COS = 36,
+    ARN_OP_ELU = 37,
+    ARN_OP_ERF = 38,
+    ARN_OP_EXP = 39,
+    ARN_OP_FLOOR = 40,
+    ARN_OP_GELU = 41,
+    ARN_OP_HARD_SIGMOID = 42,
+    ARN_OP_HARD_SWISH = 43,
+    ARN_OP_LEAKY_RELU = 44,
+    ARN_OP_LOG = 45,
+    ARN_OP_MISH = 46,
+    ARN_OP_NEG = 47,
+    ARN_OP_RECIPROCAL = 48,
+    ARN_OP_ROUND = 49,
+    ARN_OP_SELU = 50,
+    ARN_OP_SIGMOID = 51,
+    ARN_OP_SIGN = 52,
+    ARN_OP_SIN = 53,
+    ARN_OP_SOFTPLUS = 54,
+    ARN_OP_SOFTSIGN = 55,
+    ARN_OP_SQRT = 56,
+    ARN_OP_SWISH = 57,
+    ARN_OP_TANH = 58,
+    ARN_OP_THRESHOLDED_RELU = 59,
     ARN_OP_FIRST_CUSTOM = 0x8000 /* codes from here on are the user's own */
 } arn_op;
 
-typedef enum arn_variant { ARN_VARIANT_BYTES = 0, ARN_VARIANT_INT8 = 0, ARN_VARIANT_WIDE = 1 } arn_variant;
+typedef enum arn_variant {
+    ARN_VARIANT_INT8 = 0,
+    ARN_VARIANT_BYTES = 0,
+    ARN_VARIANT_WIDE = 1,
+    ARN_VARIANT_FLOAT32 = 16,
+    ARN_VARIANT_INT32 = 17,
+    ARN_VARIANT_INT64 = 18,
+    ARN_VARIANT_UINT8 = 19,
+    ARN_VARIANT_BOOL = 20,
+    ARN_VARIANT_INT16 = 21,
+    ARN_VARIANT_UINT16 = 22,
+    ARN_VARIANT_UINT32 = 23,
+    ARN_VARIANT_PLAIN_INT8 = 24
+} arn_variant;
 
 /* Conv: Convolution, grouped or not, one- or two-dimensional. */
 typedef struct arn_conv_params {
@@ -55,6 +100,28 @@ typedef struct arn_conv_params {
     int32_t activation_max;
 } arn_conv_params;
 
+/* On elements that are not quantized. */
+typedef struct arn_conv_typed_params {
+    int32_t batch; /* images */
+    int32_t in_h;
+    int32_t in_w;
+    int32_t in_c;
+    int32_t out_h;
+    int32_t out_w;
+    int32_t out_c;
+    int32_t kernel_h;
+    int32_t kernel_w;
+    int32_t stride_h;
+    int32_t stride_w;
+    int32_t dilation_h;
+    int32_t dilation_w;
+    int32_t pad_top;  /* rows of padding above the image */
+    int32_t pad_left; /* columns of padding left of it; what is needed below and right follows from out_h, out_w */
+    int32_t group;    /* groups of channels */
+    float clip_min;   /* bounds of a fused activation; not finite where there is none */
+    float clip_max;
+} arn_conv_typed_params;
+
 /* DepthwiseConv: Convolution with one input channel a group, and any number of outputs for it. */
 typedef struct arn_depthwise_conv_params {
     int32_t batch; /* images */
@@ -79,6 +146,27 @@ typedef struct arn_depthwise_conv_params {
     int32_t activation_max;
 } arn_depthwise_conv_params;
 
+/* On elements that are not quantized. */
+typedef struct arn_depthwise_conv_typed_params {
+    int32_t batch; /* images */
+    int32_t in_h;
+    int32_t in_w;
+    int32_t in_c;
+    int32_t out_h;
+    int32_t out_w;
+    int32_t out_c;
+    int32_t kernel_h;
+    int32_t kernel_w;
+    int32_t stride_h;
+    int32_t stride_w;
+    int32_t dilation_h;
+    int32_t dilation_w;
+    int32_t pad_top;  /* rows of padding above the image */
+    int32_t pad_left; /* columns of padding left of it; what is needed below and right follows from out_h, out_w */
+    float clip_min;   /* bounds of a fused activation; not finite where there is none */
+    float clip_max;
+} arn_depthwise_conv_typed_params;
+
 /* FullyConnected: Product with a constant matrix. */
 typedef struct arn_fully_connected_params {
     int32_t rows; /* product of the leading dimensions of x */
@@ -89,6 +177,15 @@ typedef struct arn_fully_connected_params {
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_fully_connected_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_fully_connected_typed_params {
+    int32_t rows; /* product of the leading dimensions of x */
+    int32_t in_features;
+    int32_t out_features;
+    float clip_min; /* bounds of a fused activation; not finite where there is none */
+    float clip_max;
+} arn_fully_connected_typed_params;
 
 /* MatMul: Product of two activations, leading dimensions broadcast. */
 typedef struct arn_matmul_params {
@@ -107,6 +204,18 @@ typedef struct arn_matmul_params {
     int32_t activation_max;
 } arn_matmul_params;
 
+/* On elements that are not quantized. */
+typedef struct arn_matmul_typed_params {
+    int32_t batch[3];    /* leading dimensions, collapsed */
+    int32_t a_stride[3]; /* elements from matrix to matrix of a along each; 0 where broadcast */
+    int32_t b_stride[3];
+    int32_t m;
+    int32_t k;
+    int32_t n;
+    float clip_min; /* bounds of a fused activation; not finite where there is none */
+    float clip_max;
+} arn_matmul_typed_params;
+
 /* Add: Sum, or with a negative multiplier of b the difference. */
 typedef struct arn_add_params {
     int32_t dims[6];     /* dimensions of the output, collapsed */
@@ -122,6 +231,13 @@ typedef struct arn_add_params {
     int32_t activation_max;
 } arn_add_params;
 
+/* On elements that are not quantized. */
+typedef struct arn_add_typed_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+} arn_add_typed_params;
+
 /* Mul: Product. */
 typedef struct arn_mul_params {
     int32_t dims[6];     /* dimensions of the output, collapsed */
@@ -135,6 +251,13 @@ typedef struct arn_mul_params {
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_mul_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_mul_typed_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+} arn_mul_typed_params;
 
 /* Div: Quotient. */
 typedef struct arn_div_params {
@@ -150,6 +273,13 @@ typedef struct arn_div_params {
     int32_t activation_max;
 } arn_div_params;
 
+/* On elements that are not quantized. */
+typedef struct arn_div_typed_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+} arn_div_typed_params;
+
 /* PRelu: x where positive, slope · x elsewhere; the slope is a constant. */
 typedef struct arn_prelu_params {
     int32_t count;    /* elements */
@@ -162,6 +292,12 @@ typedef struct arn_prelu_params {
     int32_t activation_max;
 } arn_prelu_params;
 
+/* On elements that are not quantized. */
+typedef struct arn_prelu_typed_params {
+    int32_t count;    /* elements */
+    int32_t channels; /* period of the slopes; divides count */
+} arn_prelu_typed_params;
+
 /* Softmax: Along the last axis. */
 typedef struct arn_softmax_params {
     int32_t rows;
@@ -172,6 +308,12 @@ typedef struct arn_softmax_params {
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_softmax_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_softmax_typed_params {
+    int32_t rows;
+    int32_t length; /* n */
+} arn_softmax_typed_params;
 
 /* Lookup: A single-input elementwise function as a table of 256 bytes. */
 typedef struct arn_lookup_params {
@@ -198,6 +340,27 @@ typedef struct arn_max_pool_params {
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_max_pool_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_max_pool_typed_params {
+    int32_t batch; /* images */
+    int32_t in_h;
+    int32_t in_w;
+    int32_t in_c;
+    int32_t out_h;
+    int32_t out_w;
+    int32_t out_c;
+    int32_t kernel_h;
+    int32_t kernel_w;
+    int32_t stride_h;
+    int32_t stride_w;
+    int32_t dilation_h;
+    int32_t dilation_w;
+    int32_t pad_top;  /* rows of padding above the image */
+    int32_t pad_left; /* columns of padding left of it; what is needed below and right follows from out_h, out_w */
+    float clip_min;   /* bounds of a fused activation; not finite where there is none */
+    float clip_max;
+} arn_max_pool_typed_params;
 
 /* AveragePool: Mean of a window. */
 typedef struct arn_average_pool_params {
@@ -227,6 +390,30 @@ typedef struct arn_average_pool_params {
     int32_t activation_max;
 } arn_average_pool_params;
 
+/* On elements that are not quantized. */
+typedef struct arn_average_pool_typed_params {
+    int32_t batch; /* images */
+    int32_t in_h;
+    int32_t in_w;
+    int32_t in_c;
+    int32_t out_h;
+    int32_t out_w;
+    int32_t out_c;
+    int32_t kernel_h;
+    int32_t kernel_w;
+    int32_t stride_h;
+    int32_t stride_w;
+    int32_t dilation_h;
+    int32_t dilation_w;
+    int32_t pad_top;    /* rows of padding above the image */
+    int32_t pad_left;   /* columns of padding left of it; what is needed below and right follows from out_h, out_w */
+    int32_t pad_bottom; /* rows of padding below, for count_include_pad */
+    int32_t pad_right;
+    int32_t count_include_pad; /* 0 or 1 */
+    float clip_min;            /* bounds of a fused activation; not finite where there is none */
+    float clip_max;
+} arn_average_pool_typed_params;
+
 /* ReduceMean: Mean over axes, which are neighbours (dimensions of 1 aside) in the int8 form. */
 typedef struct arn_reduce_mean_params {
     int32_t outer;
@@ -239,6 +426,15 @@ typedef struct arn_reduce_mean_params {
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_reduce_mean_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_reduce_mean_typed_params {
+    int32_t outer;
+    int32_t count; /* elements of a mean */
+    int32_t inner;
+    float clip_min; /* bounds of a fused activation; not finite where there is none */
+    float clip_max;
+} arn_reduce_mean_typed_params;
 
 /* StridedCopy: Copies elements from one strided view to another. */
 typedef struct arn_strided_copy_params {
@@ -269,5 +465,229 @@ typedef struct arn_dequantize_params {
     float scale;
     int32_t zero_point;
 } arn_dequantize_params;
+
+/* Sub: Difference; in the int8 form an Add. */
+typedef struct arn_sub_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+} arn_sub_params;
+
+/* Max: The greater. */
+typedef struct arn_max_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+} arn_max_params;
+
+/* Min: The lesser. */
+typedef struct arn_min_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+} arn_min_params;
+
+/* Pow: Power. */
+typedef struct arn_pow_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+} arn_pow_params;
+
+/* Abs: Of every element. */
+typedef struct arn_abs_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_abs_params;
+
+/* Ceil: Of every element. */
+typedef struct arn_ceil_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_ceil_params;
+
+/* Celu: Of every element. */
+typedef struct arn_celu_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_celu_params;
+
+/* Clip: Of every element. */
+typedef struct arn_clip_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_clip_params;
+
+/* Cos: Of every element. */
+typedef struct arn_cos_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_cos_params;
+
+/* Elu: Of every element. */
+typedef struct arn_elu_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_elu_params;
+
+/* Erf: Of every element. */
+typedef struct arn_erf_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_erf_params;
+
+/* Exp: Of every element. */
+typedef struct arn_exp_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_exp_params;
+
+/* Floor: Of every element. */
+typedef struct arn_floor_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_floor_params;
+
+/* Gelu: Of every element. */
+typedef struct arn_gelu_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_gelu_params;
+
+/* HardSigmoid: Of every element. */
+typedef struct arn_hard_sigmoid_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_hard_sigmoid_params;
+
+/* HardSwish: Of every element. */
+typedef struct arn_hard_swish_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_hard_swish_params;
+
+/* LeakyRelu: Of every element. */
+typedef struct arn_leaky_relu_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_leaky_relu_params;
+
+/* Log: Of every element. */
+typedef struct arn_log_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_log_params;
+
+/* Mish: Of every element. */
+typedef struct arn_mish_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_mish_params;
+
+/* Neg: Of every element. */
+typedef struct arn_neg_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_neg_params;
+
+/* Reciprocal: Of every element. */
+typedef struct arn_reciprocal_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_reciprocal_params;
+
+/* Round: Of every element. */
+typedef struct arn_round_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_round_params;
+
+/* Selu: Of every element. */
+typedef struct arn_selu_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_selu_params;
+
+/* Sigmoid: Of every element. */
+typedef struct arn_sigmoid_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_sigmoid_params;
+
+/* Sign: Of every element. */
+typedef struct arn_sign_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_sign_params;
+
+/* Sin: Of every element. */
+typedef struct arn_sin_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_sin_params;
+
+/* Softplus: Of every element. */
+typedef struct arn_softplus_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_softplus_params;
+
+/* Softsign: Of every element. */
+typedef struct arn_softsign_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_softsign_params;
+
+/* Sqrt: Of every element. */
+typedef struct arn_sqrt_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_sqrt_params;
+
+/* Swish: Of every element. */
+typedef struct arn_swish_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_swish_params;
+
+/* Tanh: Of every element. */
+typedef struct arn_tanh_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_tanh_params;
+
+/* ThresholdedRelu: Of every element. */
+typedef struct arn_thresholded_relu_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_thresholded_relu_params;
 
 #endif

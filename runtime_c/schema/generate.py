@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from arenite.graph.operators import MAX_DIMS, OPERATORS, Operator
+from arenite.graph.operators import MAX_DIMS, OPERATORS, VARIANTS, Operator, Param
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "runtime_c/schema/arenite.fbs"
@@ -45,17 +45,21 @@ def c_header() -> str:
     ]
     lines += [f"    ARN_OP_{snake(o.name).upper()} = {o.code}," for o in emitted()]
     lines += ["    ARN_OP_FIRST_CUSTOM = 0x8000 /* codes from here on are the user's own */", "} arn_op;", "", "typedef enum arn_variant {"]
-    variants = sorted({(i, v) for o in emitted() for i, v in enumerate(o.variants)})
-    names = [f"    ARN_VARIANT_{v.upper()} = {i}" for i, v in variants]
-    lines += [",\n".join(names), "} arn_variant;"]
+    lines += [",\n".join(f"    ARN_VARIANT_{name.upper()} = {number}" for name, number in VARIANTS.items()), "} arn_variant;"]
     for o in emitted():
-        lines += ["", f"/* {o.name}: {o.summary}. */", f"typedef struct arn_{snake(o.name)}_params {{"]
-        for p in o.params:
-            kind = "float" if p.is_float else "int32_t"
-            array = f"[{p.length}]" if p.length > 1 else ""
-            lines.append(f"    {kind} {p.name}{array};" + (f" /* {p.doc} */" if p.doc else ""))
-        lines.append(f"}} arn_{snake(o.name)}_params;")
+        lines += ["", f"/* {o.name}: {o.summary}. */", *c_record(f"arn_{snake(o.name)}_params", o.params)]
+        if o.typed is not None:
+            lines += ["", "/* On elements that are not quantized. */", *c_record(f"arn_{snake(o.name)}_typed_params", o.typed.params)]
     return "\n".join([*lines, "", "#endif", ""])
+
+
+def c_record(name: str, params: tuple[Param, ...]) -> list[str]:
+    lines = [f"typedef struct {name} {{"]
+    for p in params:
+        kind = "float" if p.is_float else "int32_t"
+        array = f"[{p.length}]" if p.length > 1 else ""
+        lines.append(f"    {kind} {p.name}{array};" + (f" /* {p.doc} */" if p.doc else ""))
+    return [*lines, f"}} {name};"]
 
 
 def python_module() -> str:
@@ -85,7 +89,17 @@ def python_module() -> str:
         "    code: int",
         "    variants: tuple[str, ...]",
         "    fields: tuple[Field, ...]",
+        "    typed_variants: tuple[str, ...] = ()",
+        '    """Those that have the fields `typed_fields`: on elements that are not quantized."""',
+        "    typed_fields: tuple[Field, ...] = ()",
         "",
+        "    def fields_of(self, variant: str) -> tuple[Field, ...]:",
+        "        return self.typed_fields if variant in self.typed_variants else self.fields",
+        "",
+        "",
+        "VARIANTS = {",
+        *(f'    "{name}": {number},' for name, number in VARIANTS.items()),
+        "}",
         "",
         f"MAX_DIMS = {MAX_DIMS}",
         "",
@@ -93,12 +107,14 @@ def python_module() -> str:
     ]
     for o in emitted():
         lines += ["    Operator(", f'        "{o.name}",', f"        {o.code},"]
-        variants = ", ".join(f'"{v}"' for v in o.variants) + ("," if len(o.variants) == 1 else "")
-        lines += [f"        ({variants}),", "        ("]
-        for p in o.params:
-            more = (f", {p.length}" if p.length > 1 else "") + (", is_float=True" if p.is_float else "")
-            lines.append(f'            Field("{p.name}"{more}),')
-        lines += ["        ),", "    ),"]
+        for form in o.forms:
+            variants = ", ".join(f'"{v}"' for v in form.variants) + ("," if len(form.variants) == 1 else "")
+            lines += [f"        ({variants}),", "        ("]
+            for p in form.params:
+                more = (f", {p.length}" if p.length > 1 else "") + (", is_float=True" if p.is_float else "")
+                lines.append(f'            Field("{p.name}"{more}),')
+            lines += ["        ),"]
+        lines += ["    ),"]
     return "\n".join([*lines, ")", ""])
 
 

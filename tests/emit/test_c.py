@@ -15,7 +15,7 @@ from arenite.emit import Program, ProgramTensor
 from arenite.emit.c import write_sources
 from arenite.emit.c_text import comment, integer, real
 from arenite.emit.flat import serialize
-from arenite.emit.kernels import KERNEL_FUNCTIONS, snake
+from arenite.emit.kernels import kernel_function, params_type
 from arenite.errors import PlanError
 from arenite.graph import OPERATORS, DType, Graph, Node, Quantization, Tensor
 from arenite.plan import Memory
@@ -179,7 +179,7 @@ def test_compiled_form_reads_well(make_program: Make) -> None:
     text = sources(program)["example.c"]
     body = text[text.index("void example_invoke(void *memory)") : text.index("void *example_input")]
     statements = re.findall(r"^    (arn_\w+)\(", body, re.M)
-    assert statements == [KERNEL_FUNCTIONS[call.op, call.variant] for call in program.calls]
+    assert statements == [kernel_function(call.op, call.variant) for call in program.calls]
     x, c = (next(t.offset for t in program.tensors if t.name == name) for name in ("x", "c"))
     assert f"    /* block/conv: Conv 1x4x4x2 -> 1x4x4x2, 576 MACs; arena [{x}, {x + 32}) -> [{c}, {c + 32}) */\n" in body
     call = f"arn_conv_s8(&block_conv_params, arena + {x}, block_conv_weight, block_conv_bias, block_conv_multiplier, arena + {c});"
@@ -222,11 +222,11 @@ def test_resolver_names_what_is_used(make_program: Make) -> None:
 def test_every_operator_has_its_kernel_in_the_headers() -> None:
     kernels = (native_root() / "runtime_c/kernels/arn_kernels.h").read_text()
     operators = (native_root() / "runtime_c/include/arenite_operators.h").read_text()
-    emitted = {(o.name, variant) for o in OPERATORS.values() if o.code is not None for variant in o.variants}
-    assert set(KERNEL_FUNCTIONS) == emitted
-    for (operator, _), function in KERNEL_FUNCTIONS.items():
-        assert f"void {function}(const arn_{snake(operator)}_params *p" in kernels
-        assert f"}} arn_{snake(operator)}_params;" in operators
+    for operator in (o for o in OPERATORS.values() if o.code is not None):
+        for variant in operator.all_variants:
+            record = params_type(operator.name, variant)
+            assert f"void {kernel_function(operator.name, variant)}(const {record} *p" in kernels
+            assert f"}} {record};" in operators
 
 
 def test_deterministic(make_program: Make) -> None:

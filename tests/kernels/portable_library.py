@@ -111,7 +111,7 @@ class PortableLibrary:
 
     def call(self, symbol: str, case: Case, *arguments: Any) -> None:
         """Call `symbol` with the record in front; lists are spliced in."""
-        words = encode(OPERATOR_BY_NAME[case.op], case.record)
+        words = encode(OPERATOR_BY_NAME[case.op], case.variant, case.record)
         flat = [a for argument in arguments for a in (argument if isinstance(argument, list) else [argument])]
         function = self._library[symbol]
         function.restype = None

@@ -11,7 +11,7 @@ from arenite.emit.constants import place_constants
 from arenite.emit.lower_movement import MOVEMENT_OPERATORS, lower_movement
 from arenite.emit.program import Call, Port, Program, ProgramTensor, Storage
 from arenite.graph import OPERATORS, DType, Graph, Node
-from arenite.graph.operators import Operator, Record
+from arenite.graph.operators import Form, Record
 from arenite.plan import MemoryPlan, check
 
 
@@ -98,7 +98,7 @@ def _calls(graph: Graph, plan: MemoryPlan, table: _Tensors, index: int) -> list[
                 op=move.op,
                 variant=OPERATORS[move.op].variants[0],
                 name=node.name,
-                record=_checked(OPERATORS[move.op], node, move.record),
+                record=_checked(OPERATORS[move.op].forms[0], node, move.record),
                 inputs=() if move.source is None else (table.index(inputs[move.source].name),),
                 outputs=(table.index(node.output),),
                 scratch=None,
@@ -108,16 +108,18 @@ def _calls(graph: Graph, plan: MemoryPlan, table: _Tensors, index: int) -> list[
             for move in lower_movement(graph.name, node, inputs, output)
         ]
     operator = OPERATORS[node.op]
-    if operator.record is None:
-        raise ValueError(f"{node.name}: {node.op} has no int8 form; quantization should have rewritten it")
+    variant = str(node.attributes.get("variant", operator.variants[0]))
+    form = operator.form(variant)
+    if form.record is None:
+        raise ValueError(f"{node.name}: {node.op} has no stored form; quantization should have rewritten it")
     operands = [None if name is None else graph.tensors[name] for name in node.inputs]
     outputs = [graph.tensors[name] for name in node.outputs]
     return [
         Call(
             op=node.op,
-            variant=str(node.attributes.get("variant", operator.variants[0])),
+            variant=variant,
             name=node.name,
-            record=_checked(operator, node, operator.record(node, operands, outputs)),
+            record=_checked(form, node, form.record(node, operands, outputs)),
             inputs=tuple(-1 if name is None else table.index(name) for name in node.inputs),
             outputs=tuple(table.index(name) for name in node.outputs),
             scratch=table.scratch.get(index),
@@ -134,22 +136,22 @@ def _same_place(plan: MemoryPlan, a: str, b: str) -> bool:
     return (first.memory, first.offset) == (second.memory, second.offset)
 
 
-def _checked(operator: Operator, node: Node, record: Record) -> Record:
-    """`record` in the order of the operator's parameters, as Python numbers. Raises ValueError where it does not fit them."""
-    names = [param.name for param in operator.params]
+def _checked(form: Form, node: Node, record: Record) -> Record:
+    """`record` in the order of the form's parameters, as Python numbers. Raises ValueError where it does not fit them."""
+    names = [param.name for param in form.params]
     if sorted(record) != sorted(names):
-        raise ValueError(f"{node.name} ({operator.name}): the record has {sorted(record)}, not {sorted(names)}")
+        raise ValueError(f"{node.name} ({node.op}): the record has {sorted(record)}, not {sorted(names)}")
     checked: Record = {}
-    for param in operator.params:
+    for param in form.params:
         value: Any = record[param.name]
         values = tuple(value) if param.length > 1 else (value,)
         if len(values) != param.length:
-            raise ValueError(f"{node.name} ({operator.name}): {param.name} has {len(values)} values, not {param.length}")
+            raise ValueError(f"{node.name} ({node.op}): {param.name} has {len(values)} values, not {param.length}")
         if param.is_float:
             numbers: tuple[Any, ...] = tuple(float(np.float32(v)) for v in values)
         else:
             numbers = tuple(int(v) for v in values)
             if any(not -(1 << 31) <= v < 1 << 31 for v in numbers):
-                raise ValueError(f"{node.name} ({operator.name}): {param.name} = {value} does not fit int32")
+                raise ValueError(f"{node.name} ({node.op}): {param.name} = {value} does not fit int32")
         checked[param.name] = numbers if param.length > 1 else numbers[0]
     return checked

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from arenite.emit import c_text
 from arenite.emit.constants import alignment
 from arenite.emit.identifiers import layer_names, unique
-from arenite.emit.kernels import KERNEL_FUNCTIONS, params_type
+from arenite.emit.kernels import kernel_function, params_type
 from arenite.emit.program import Call, Program, ProgramTensor, Storage
 from arenite.graph import OPERATORS, DType
 
@@ -51,7 +51,7 @@ class _Writer:
             title=c_text.wrapped(c_text.comment(f"{call.name or call.op} ({call.op})"), ""),
             comment=c_text.wrapped(c_text.comment(self._describe(call))),
             definitions=tuple(text for text in definitions if text),
-            statement=c_text.call(KERNEL_FUNCTIONS[call.op, call.variant], arguments),
+            statement=c_text.call(kernel_function(call.op, call.variant), arguments),
         )
 
     def _fresh(self, name: str) -> str:
@@ -60,7 +60,7 @@ class _Writer:
         return chosen
 
     def _operand(self, call: Call, position: int) -> str:
-        stored = OPERATORS[call.op].stored
+        stored = OPERATORS[call.op].form(call.variant).stored
         return stored[position].name if position < len(stored) else f"operand_{position}"
 
     def _constant(self, index: int, name: str) -> str:
@@ -110,9 +110,9 @@ def _place(tensor: ProgramTensor) -> str:
 
 def _record(call: Call, name: str) -> str:
     lines = []
-    for param in OPERATORS[call.op].params:
+    for param in OPERATORS[call.op].form(call.variant).params:
         value = call.record[param.name]
         values = value if isinstance(value, tuple) else (value,)
         texts = [c_text.real(v) if param.is_float else c_text.integer(int(v)) for v in values]
         lines.append(f"{c_text.INDENT}.{param.name} = " + (f"{{{', '.join(texts)}}}" if param.length > 1 else texts[0]))
-    return f"static const {params_type(call)} {name} = {{\n" + ",\n".join(lines) + ",\n};"
+    return f"static const {params_type(call.op, call.variant)} {name} = {{\n" + ",\n".join(lines) + ",\n};"

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from arenite.emit.constants import little_endian
 from arenite.emit.program import Call, Port, Program, ProgramTensor, Storage
 from arenite.graph import OPERATORS, Quantization
-from arenite.graph.operators import Operator, Record
+from arenite.graph.operators import VARIANTS, Form, Record
 from arenite.plan.memory_plan import MemoryKind
 from arenite.version import __version__
 
@@ -84,10 +84,10 @@ def constant_data(program: Program) -> bytes:
     return bytes(data)
 
 
-def record_words(operator: Operator, record: Record) -> tuple[int, ...]:
+def record_words(form: Form, record: Record) -> tuple[int, ...]:
     """A record as the 32-bit words (int32, or the bits of a float32) of arn_<operator>_params."""
     words: list[int] = []
-    for param in operator.params:
+    for param in form.params:
         value = record[param.name]
         numbers = value if isinstance(value, tuple) else (value,)
         words += struct.unpack(f"<{param.length}i", struct.pack(f"<{param.length}{'f' if param.is_float else 'i'}", *numbers))
@@ -183,10 +183,10 @@ class _Writer:
         if operator.code is None:
             raise ValueError(f"{call.name}: {call.op} is not in the flat model")
         inputs, outputs = self.ints(call.inputs), self.ints(call.outputs)
-        params, name = self.ints(record_words(operator, call.record)), self.string(call.name)
+        params, name = self.ints(record_words(operator.form(call.variant), call.record)), self.string(call.name)
         schema.NodeStart(self.builder)
         schema.NodeAddOp(self.builder, operator.code)
-        schema.NodeAddVariant(self.builder, operator.variants.index(call.variant))
+        schema.NodeAddVariant(self.builder, VARIANTS[call.variant])
         schema.NodeAddInputs(self.builder, inputs)
         schema.NodeAddOutputs(self.builder, outputs)
         if call.scratch is not None:

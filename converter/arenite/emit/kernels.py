@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import re
 
-from arenite.emit.program import Call, Program
+from arenite.emit.program import Program
 from arenite.graph import OPERATORS
+from arenite.graph.operators import VARIANTS
 
-KERNEL_FUNCTIONS: dict[tuple[str, str], str] = {
-    ("Conv", "int8"): "arn_conv_s8",
-    ("Conv", "wide"): "arn_conv_s8_wide",
-    ("DepthwiseConv", "int8"): "arn_depthwise_conv_s8",
-    ("DepthwiseConv", "wide"): "arn_depthwise_conv_s8_wide",
-    ("FullyConnected", "int8"): "arn_fully_connected_s8",
-    ("FullyConnected", "wide"): "arn_fully_connected_s8_wide",
-    ("MatMul", "int8"): "arn_matmul_s8",
-    ("Add", "int8"): "arn_add_s8",
-    ("Mul", "int8"): "arn_mul_s8",
-    ("Div", "int8"): "arn_div_s8",
-    ("PRelu", "int8"): "arn_prelu_s8",
-    ("Softmax", "int8"): "arn_softmax_s8",
-    ("Lookup", "int8"): "arn_lookup_s8",
-    ("MaxPool", "int8"): "arn_max_pool_s8",
-    ("AveragePool", "int8"): "arn_average_pool_s8",
-    ("ReduceMean", "int8"): "arn_reduce_mean_s8",
-    ("StridedCopy", "bytes"): "arn_strided_copy",
-    ("Fill", "bytes"): "arn_fill",
-    ("Quantize", "int8"): "arn_quantize_f32_s8",
-    ("Dequantize", "int8"): "arn_dequantize_s8_f32",
+SUFFIXES = {
+    "bytes": "",
+    "int8": "_s8",
+    "wide": "_s8_wide",
+    "float32": "_f32",
+    "int16": "_i16",
+    "int32": "_i32",
+    "int64": "_i64",
+    "uint8": "_u8",
+    "uint16": "_u16",
+    "uint32": "_u32",
+    "bool": "_bool",
+    "plain_int8": "_i8",
 }
-"""By operator and variant: the function of arn_kernels.h. Arguments: record, stored operands, output, scratch where there is some."""
+"""Of the kernels' C names, by variant."""
+
+
+def kernel_function(op: str, variant: str) -> str:
+    """The function of arn_kernels.h. Arguments: record, stored operands, outputs, scratch where there is some."""
+    conversions = {"Quantize": "arn_quantize_f32_s8", "Dequantize": "arn_dequantize_s8_f32"}
+    return conversions.get(op) or f"arn_{snake(op)}{SUFFIXES[variant]}"
 
 
 def snake(operator: str) -> str:
@@ -37,12 +36,13 @@ def snake(operator: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", operator).lower().replace("mat_mul", "matmul")
 
 
-def params_type(call: Call) -> str:
-    return f"arn_{snake(call.op)}_params"
+def params_type(op: str, variant: str) -> str:
+    typed = OPERATORS[op].typed
+    return f"arn_{snake(op)}_typed_params" if typed is not None and variant in typed.variants else f"arn_{snake(op)}_params"
 
 
 def resolver_entries(program: Program) -> list[str]:
     """Names of the arn_kernel objects that the program needs, in the order of the operators' codes."""
-    used = {(call.op, OPERATORS[call.op].variants.index(call.variant)) for call in program.calls}
-    ordered = sorted(used, key=lambda kernel: (OPERATORS[kernel[0]].code or 0, kernel[1]))
-    return [f"arn_kernel_{snake(op)}" + (f"_{OPERATORS[op].variants[variant]}" if variant else "") for op, variant in ordered]
+    used = {(call.op, call.variant) for call in program.calls}
+    ordered = sorted(used, key=lambda kernel: (OPERATORS[kernel[0]].code or 0, VARIANTS[kernel[1]]))
+    return [f"arn_kernel_{snake(op)}" + (f"_{variant}" if VARIANTS[variant] else "") for op, variant in ordered]

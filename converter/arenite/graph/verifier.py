@@ -99,7 +99,9 @@ def _verify_node(graph: Graph, node: Node) -> None:
 
 
 def _verify_operands(node: Node, operator: Operator, inputs: Sequence[Tensor | None], stored: bool) -> None:
-    operands = operator.stored if stored and operator.stored else operator.inputs
+    operands = operator.inputs
+    if stored and node.attributes["variant"] in operator.all_variants:
+        operands = operator.form(node.attributes["variant"]).stored or operator.inputs
     if operands and operands[-1].name.endswith("…"):
         _require(len(inputs) > 0 and None not in inputs, f"{_label(node)} has an absent operand")
         return
@@ -176,13 +178,15 @@ def _verify_slice(node: Node, x: tuple[int, ...]) -> None:
 
 
 def _verify_record(node: Node, operator: Operator, inputs: Sequence[Tensor | None], output: Tensor) -> None:
-    if operator.record is None:
+    _require(node.attributes["variant"] in operator.all_variants, f"{_label(node)} has no variant {node.attributes['variant']}")
+    form = operator.form(node.attributes["variant"])
+    if form.record is None:
         return
     try:
-        record = operator.record(node, inputs, (output,))
+        record = form.record(node, inputs, (output,))
     except (ValueError, TypeError, KeyError, IndexError) as error:
         raise VerificationError(f"{_label(node)}: the record cannot be built: {type(error).__name__}: {error}") from None
-    for param in operator.params:
+    for param in form.params:
         _require(param.name in record, f"{_label(node)}: the record lacks {param.name}")
         value = record[param.name]
         length = len(value) if isinstance(value, tuple) else 1

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from arenite.graph.operators.convolution import CONVOLUTION
-from arenite.graph.operators.declaration import UNBOUNDED, Attribute, Operand, Operator, Param, Record
+from arenite.graph.operators.declaration import UNBOUNDED, VARIANTS, Attribute, Form, Operand, Operator, Param, Record
 from arenite.graph.operators.elementwise import ELEMENTWISE, MAX_DIMS
+from arenite.graph.operators.function import FUNCTION
 from arenite.graph.operators.matrix import MATRIX
 from arenite.graph.operators.movement import MOVEMENT
 from arenite.graph.operators.pooling import POOLING
 from arenite.graph.operators.quantization import QUANTIZATION
 
 OPERATORS: dict[str, Operator] = {
-    operator.name: operator for operator in (*CONVOLUTION, *MATRIX, *ELEMENTWISE, *POOLING, *MOVEMENT, *QUANTIZATION)
+    operator.name: operator for operator in (*CONVOLUTION, *MATRIX, *ELEMENTWISE, *FUNCTION, *POOLING, *MOVEMENT, *QUANTIZATION)
 }
 
-__all__ = ["MAX_DIMS", "OPERATORS", "UNBOUNDED", "Attribute", "Operand", "Operator", "Param", "Record"]
+__all__ = ["MAX_DIMS", "OPERATORS", "UNBOUNDED", "VARIANTS", "Attribute", "Form", "Operand", "Operator", "Param", "Record"]

@@ -8,8 +8,10 @@ from arenite.graph.graph import Node
 from arenite.graph.operators.declaration import (
     CLAMP,
     CLIP,
+    REAL_CLIP,
     Attribute,
     Attributes,
+    Form,
     Inputs,
     Operand,
     Operator,
@@ -17,6 +19,7 @@ from arenite.graph.operators.declaration import (
     Record,
     Shape,
     clamp_record,
+    clip_record,
     given,
 )
 from arenite.graph.tensor import Tensor
@@ -107,6 +110,17 @@ def _conv_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Recor
     }
 
 
+def _conv_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    weight = given(inputs, 1)
+    kernel = (weight.shape[1], weight.shape[2])
+    return {**image_record(node, given(inputs, 0), outputs[0], kernel), "group": node.attributes["group"], **clip_record(node)}
+
+
+def _depthwise_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    weight = given(inputs, 1)
+    return {**image_record(node, given(inputs, 0), outputs[0], (weight.shape[0], weight.shape[1])), **clip_record(node)}
+
+
 def _requantization(node: Node) -> Record:
     names = ("input_zero_point", "output_zero_point", "shift")
     return {**{name: node.attributes[name] for name in names}, **clamp_record(node)}
@@ -158,6 +172,12 @@ CONV = Operator(
     stored=(_X, Operand("weight", "int8, OHWI", constant=True), *STORED_LINEAR),
     params=(*IMAGE_PARAMS, Param("group", "groups of channels"), *_REQUANTIZATION),
     record=_conv_record,
+    typed=Form(
+        ("float32",),
+        (_X, Operand("weight", "OHWI"), Operand("bias", "[out]", optional=True)),
+        (*IMAGE_PARAMS, Param("group", "groups of channels"), *REAL_CLIP),
+        _conv_typed_record,
+    ),
 )
 
 DEPTHWISE_CONV = Operator(
@@ -177,6 +197,12 @@ DEPTHWISE_CONV = Operator(
     stored=(_X, Operand("weight", "int8, HWC", constant=True), *STORED_LINEAR),
     params=(*IMAGE_PARAMS, *_REQUANTIZATION),
     record=_depthwise_record,
+    typed=Form(
+        ("float32",),
+        (_X, Operand("weight", "HWC"), Operand("bias", "[C · multiplier]", optional=True)),
+        (*IMAGE_PARAMS, *REAL_CLIP),
+        _depthwise_typed_record,
+    ),
 )
 
 CONVOLUTION = (CONV, DEPTHWISE_CONV)

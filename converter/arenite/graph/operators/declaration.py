@@ -3,6 +3,7 @@
 An operator has a *float form*, the nodes that the importers make and the passes rewrite, and, if it has a code, an *int8 form*,
 which is what the flat model and the kernels know: `stored` operands and a record of parameters. Quantization turns the
 first into the second on the same Node class: it replaces the inputs by the stored operands and adds the `quantized` attributes.
+Many have a *typed form* besides, on elements that are not quantized (float32, integers, bool), with a record of its own.
 """
 
 from __future__ import annotations
@@ -18,6 +19,22 @@ Shape = tuple[int, ...]
 Attributes = Mapping[str, Any]
 Inputs = Sequence[Tensor | None]
 Record = dict[str, int | float | tuple[int, ...]]
+
+VARIANTS = {
+    "int8": 0,
+    "bytes": 0,
+    "wide": 1,
+    "float32": 16,
+    "int32": 17,
+    "int64": 18,
+    "uint8": 19,
+    "bool": 20,
+    "int16": 21,
+    "uint16": 22,
+    "uint32": 23,
+    "plain_int8": 24,
+}
+"""Kernel variants and their numbers in the flat model, fixed for ever. From 16 on: elements that are not quantized, by type."""
 
 UNBOUNDED = (float("-inf"), float("inf"))
 """The `clip` attribute of a node without a fused activation."""
@@ -58,6 +75,20 @@ def _no_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
 
 
 @dataclass(frozen=True)
+class Form:
+    """What the flat model and the kernels know of an operator for some of its variants."""
+
+    variants: tuple[str, ...]
+    """Kernel variants, of VARIANTS."""
+    stored: tuple[Operand, ...]
+    """Operands, in order."""
+    params: tuple[Param, ...]
+    """The record, in C arn_<operator>_params, of the typed form arn_<operator>_typed_params."""
+    record: Callable[[Node, Inputs, Sequence[Tensor]], Record] | None
+    """The values of `params` for a node."""
+
+
+@dataclass(frozen=True)
 class Operator:
     name: str
     summary: str
@@ -70,19 +101,38 @@ class Operator:
     code: int | None = None
     """Its number in the flat model (arn_op), fixed for ever. None: rewritten into others before emission."""
     variants: tuple[str, ...] = ("int8",)
-    """Kernel variants; the index is the number in the flat model."""
+    """Kernel variants, of VARIANTS."""
     stored: tuple[Operand, ...] = ()
     """Operands of the int8 form, in order."""
     params: tuple[Param, ...] = ()
     record: Callable[[Node, Inputs, Sequence[Tensor]], Record] | None = None
     """Int8 form: the values of `params` for a node."""
+    typed: Form | None = None
+    """The typed form, for operators that have an int8 form as well. (One that has no other gives its typed variants as `variants`.)
+    Its operands are those of the float form unless `stored` says otherwise."""
     macs: Callable[[Inputs, Shape], int] = _no_macs
     """Multiply-accumulates (float or stored operands alike: x first, weight second)."""
     in_place: tuple[int, ...] = ()
     """Inputs whose memory the output may take where it has as many elements and the input dies here: the kernel reads
     element i before it writes element i, and never reads it again."""
     scratch: Callable[[Node, Inputs, Sequence[Tensor]], int] = _no_scratch
-    """Bytes of scratch memory of the int8 form: the maximum over all kernel variants."""
+    """Bytes of scratch memory: the maximum over all kernel variants."""
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        first = Form(self.variants, self.stored, self.params, self.record)
+        return (first,) if self.typed is None else (first, self.typed)
+
+    @property
+    def all_variants(self) -> tuple[str, ...]:
+        return tuple(variant for form in self.forms for variant in form.variants)
+
+    def form(self, variant: str) -> Form:
+        """The form that has this variant. Raises ValueError where there is none."""
+        for form in self.forms:
+            if variant in form.variants:
+                return form
+        raise ValueError(f"{self.name} has no variant {variant}: {', '.join(self.all_variants)}")
 
 
 def given(inputs: Inputs, index: int) -> Tensor:
@@ -98,6 +148,18 @@ CLAMP = (
     Param("activation_min", "clamp of the output, in −128…127"),
     Param("activation_max", ""),
 )
+
+
+REAL_CLIP = (
+    Param("clip_min", "bounds of a fused activation; not finite where there is none", is_float=True),
+    Param("clip_max", "", is_float=True),
+)
+"""Of the typed forms that fuse an activation."""
+
+
+def clip_record(node: Node) -> Record:
+    low, high = node.attributes.get("clip", UNBOUNDED)
+    return {"clip_min": float(low), "clip_max": float(high)}
 
 
 def clamp_record(node: Node) -> Record:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from arenite.graph.operators.declaration import (
     CLIP,
     Attribute,
     Attributes,
+    Form,
     Inputs,
     Operand,
     Operator,
@@ -64,13 +65,16 @@ def _same_shape(inputs: Inputs, attributes: Attributes) -> Shape:
     return given(inputs, 0).shape
 
 
-def _binary_record(*names: str) -> object:
+def broadcast_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    """The values of BROADCAST."""
+    dims, a_stride, b_stride = collapse_broadcast(outputs[0].shape, given(inputs, 0).shape, given(inputs, 1).shape)
+    return {"dims": dims, "a_stride": a_stride, "b_stride": b_stride}
+
+
+def _binary_record(*names: str) -> Callable[[Node, Inputs, Sequence[Tensor]], Record]:
     def record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
-        dims, a_stride, b_stride = collapse_broadcast(outputs[0].shape, given(inputs, 0).shape, given(inputs, 1).shape)
         return {
-            "dims": dims,
-            "a_stride": a_stride,
-            "b_stride": b_stride,
+            **broadcast_record(node, inputs, outputs),
             **{name: node.attributes[name] for name in ("a_zero_point", "b_zero_point", "output_zero_point", *names)},
             **clamp_record(node),
         }
@@ -79,17 +83,22 @@ def _binary_record(*names: str) -> object:
 
 
 _OPERANDS = (Operand("a", "any shape"), Operand("b", "of the same rank, broadcast (a constant or an activation)"))
-_BROADCAST = (
+BROADCAST = (
     Param("dims", "dimensions of the output, collapsed", MAX_DIMS),
     Param("a_stride", "elements of a from one index to the next; 0 where broadcast", MAX_DIMS),
     Param("b_stride", "", MAX_DIMS),
+)
+_ZERO_POINTS = (
     Param("a_zero_point", ""),
     Param("b_zero_point", ""),
     Param("output_zero_point", ""),
 )
 
 
-def _binary(name: str, summary: str, code: int | None, *params: Param, onnx: tuple[str, ...] = ()) -> Operator:
+ARITHMETIC = ("float32", "int32", "int64")
+
+
+def _binary(name: str, summary: str, code: int, *params: Param, onnx: tuple[str, ...] = ()) -> Operator:
     return Operator(
         name=name,
         summary=summary,
@@ -98,9 +107,28 @@ def _binary(name: str, summary: str, code: int | None, *params: Param, onnx: tup
         attributes=(CLIP,),
         shape=_broadcast_shape,
         code=code,
-        stored=_OPERANDS if code else (),
-        params=(*_BROADCAST, *params, *CLAMP) if code else (),
-        record=_binary_record(*(p.name for p in params)) if code else None,  # type: ignore[arg-type]
+        stored=_OPERANDS,
+        params=(*BROADCAST, *_ZERO_POINTS, *params, *CLAMP),
+        record=_binary_record(*(p.name for p in params)),
+        typed=Form(ARITHMETIC, _OPERANDS, BROADCAST, broadcast_record),
+        in_place=(0, 1),
+    )
+
+
+def typed_binary(name: str, summary: str, code: int, variants: tuple[str, ...] = ARITHMETIC) -> Operator:
+    """Of two operands that are not quantized; there is no int8 form."""
+    return Operator(
+        name=name,
+        summary=summary,
+        onnx=(name,),
+        inputs=_OPERANDS,
+        attributes=(CLIP,) if name == "Sub" else (),
+        shape=_broadcast_shape,
+        code=code,
+        variants=variants,
+        stored=_OPERANDS,
+        params=BROADCAST,
+        record=broadcast_record,
         in_place=(0, 1),
     )
 
@@ -114,7 +142,10 @@ ADD = _binary(
     Param("shift", "right shift, 1…24"),
     onnx=("Add", "Sub", "Sum"),
 )
-SUB = _binary("Sub", "Difference; becomes Add", None)
+SUB = typed_binary("Sub", "Difference; in the int8 form an Add", 18)
+MAX = typed_binary("Max", "The greater", 19)
+MIN = typed_binary("Min", "The lesser", 20)
+POW = typed_binary("Pow", "Power", 21, ("float32",))
 MUL = _binary("Mul", "Product", 6, Param("multiplier", ""), Param("shift", "left shift, 0…14"))
 DIV = _binary("Div", "Quotient", 7, Param("multiplier", "m < 2^22"), Param("shift", "left shift of the divisor, 0…40"))
 
@@ -127,6 +158,10 @@ def _prelu_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Reco
         **{name: node.attributes[name] for name in names},
         **clamp_record(node),
     }
+
+
+def _prelu_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    return {"count": outputs[0].elements, "channels": given(inputs, 1).elements}
 
 
 PRELU = Operator(
@@ -147,6 +182,12 @@ PRELU = Operator(
         *CLAMP,
     ),
     record=_prelu_record,
+    typed=Form(
+        ("float32",),
+        (Operand("x", ""), Operand("slope", "[channels]")),
+        (Param("count", "elements"), Param("channels", "period of the slopes; divides count")),
+        _prelu_typed_record,
+    ),
     in_place=(0,),
 )
 
@@ -163,6 +204,11 @@ def _softmax_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Re
         "numerator_high": numerator >> 32,
         **clamp_record(node),
     }
+
+
+def _softmax_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    length = outputs[0].shape[-1]
+    return {"rows": outputs[0].elements // length, "length": length}
 
 
 SOFTMAX = Operator(
@@ -182,6 +228,7 @@ SOFTMAX = Operator(
         *CLAMP,
     ),
     record=_softmax_record,
+    typed=Form(("float32",), (Operand("x", ""),), (Param("rows", ""), Param("length", "n")), _softmax_typed_record),
     in_place=(0,),
 )
 
@@ -211,4 +258,4 @@ LOOKUP = Operator(
     in_place=(0,),
 )
 
-ELEMENTWISE = (ADD, SUB, MUL, DIV, PRELU, SOFTMAX, ELEMENTWISE_FUNCTION, LOOKUP)
+ELEMENTWISE = (ADD, SUB, MUL, DIV, MAX, MIN, POW, PRELU, SOFTMAX, ELEMENTWISE_FUNCTION, LOOKUP)

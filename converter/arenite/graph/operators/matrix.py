@@ -12,7 +12,9 @@ from arenite.graph.operators.convolution import STORED_LINEAR
 from arenite.graph.operators.declaration import (
     CLAMP,
     CLIP,
+    REAL_CLIP,
     Attributes,
+    Form,
     Inputs,
     Operand,
     Operator,
@@ -20,6 +22,7 @@ from arenite.graph.operators.declaration import (
     Record,
     Shape,
     clamp_record,
+    clip_record,
     given,
 )
 from arenite.graph.tensor import Tensor
@@ -48,6 +51,12 @@ def _fully_connected_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor
     }
 
 
+def _fully_connected_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    out_features, in_features = given(inputs, 1).shape
+    rows = outputs[0].elements // out_features
+    return {"rows": rows, "in_features": in_features, "out_features": out_features, **clip_record(node)}
+
+
 def _matmul_shape(inputs: Inputs, attributes: Attributes) -> Shape:
     a, b = given(inputs, 0).shape, given(inputs, 1).shape
     if len(a) < 2 or len(b) < 2 or a[-1] != b[-2]:
@@ -59,12 +68,11 @@ def _matmul_macs(inputs: Inputs, output: Shape) -> int:
     return prod(output) * given(inputs, 0).shape[-1]
 
 
-def _matmul_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+def _matmul_sizes(inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
     from arenite.graph.operators.elementwise import collapse_broadcast
 
     a, b, y = given(inputs, 0).shape, given(inputs, 1).shape, outputs[0].shape
     dims, a_stride, b_stride = collapse_broadcast(y[:-2], a[:-2], b[:-2], rank=3)
-    q = node.attributes
     return {
         "batch": dims,
         "a_stride": tuple(s * a[-2] * a[-1] for s in a_stride),
@@ -72,12 +80,28 @@ def _matmul_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Rec
         "m": a[-2],
         "k": a[-1],
         "n": b[-1],
+    }
+
+
+def _matmul_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    q = node.attributes
+    return {
+        **_matmul_sizes(inputs, outputs),
         **{name: q[name] for name in ("a_zero_point", "b_zero_point", "output_zero_point", "multiplier", "shift")},
         **clamp_record(node),
     }
 
 
+def _matmul_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    return {**_matmul_sizes(inputs, outputs), **clip_record(node)}
+
+
 _X = Operand("x", "[…, in]")
+_LAYER = (
+    Param("rows", "product of the leading dimensions of x"),
+    Param("in_features", ""),
+    Param("out_features", ""),
+)
 
 FULLY_CONNECTED = Operator(
     name="FullyConnected",
@@ -91,18 +115,30 @@ FULLY_CONNECTED = Operator(
     variants=("int8", "wide"),
     stored=(_X, Operand("weight", "int8, [out, in]", constant=True), *STORED_LINEAR),
     params=(
-        Param("rows", "product of the leading dimensions of x"),
-        Param("in_features", ""),
-        Param("out_features", ""),
+        *_LAYER,
         Param("output_zero_point", ""),
         Param("shift", "left shift of the accumulator, 0…30 (`wide`: 0)"),
         *CLAMP,
     ),
     record=_fully_connected_record,
+    typed=Form(
+        ("float32",),
+        (_X, Operand("weight", "[out, in]"), Operand("bias", "[out]", optional=True)),
+        (*_LAYER, *REAL_CLIP),
+        _fully_connected_typed_record,
+    ),
 )
 
 _A = Operand("a", "[…, M, K]")
 _B = Operand("b", "[…, K, N]")
+_PRODUCT = (
+    Param("batch", "leading dimensions, collapsed", 3),
+    Param("a_stride", "elements from matrix to matrix of a along each; 0 where broadcast", 3),
+    Param("b_stride", "", 3),
+    Param("m", ""),
+    Param("k", ""),
+    Param("n", ""),
+)
 
 MATMUL = Operator(
     name="MatMul",
@@ -115,12 +151,7 @@ MATMUL = Operator(
     code=4,
     stored=(_A, _B),
     params=(
-        Param("batch", "leading dimensions, collapsed", 3),
-        Param("a_stride", "elements from matrix to matrix of a along each; 0 where broadcast", 3),
-        Param("b_stride", "", 3),
-        Param("m", ""),
-        Param("k", ""),
-        Param("n", ""),
+        *_PRODUCT,
         Param("a_zero_point", ""),
         Param("b_zero_point", ""),
         Param("output_zero_point", ""),
@@ -129,6 +160,7 @@ MATMUL = Operator(
         *CLAMP,
     ),
     record=_matmul_record,
+    typed=Form(("float32",), (_A, _B), (*_PRODUCT, *REAL_CLIP), _matmul_typed_record),
 )
 
 MATRIX = (FULLY_CONNECTED, MATMUL)

@@ -10,8 +10,10 @@ from arenite.graph.operators.convolution import IMAGE_PARAMS, WINDOW, image_reco
 from arenite.graph.operators.declaration import (
     CLAMP,
     CLIP,
+    REAL_CLIP,
     Attribute,
     Attributes,
+    Form,
     Inputs,
     Operand,
     Operator,
@@ -19,6 +21,7 @@ from arenite.graph.operators.declaration import (
     Record,
     Shape,
     clamp_record,
+    clip_record,
     given,
 )
 from arenite.graph.tensor import Tensor
@@ -44,6 +47,10 @@ def _max_pool_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> R
     return {**image_record(node, given(inputs, 0), outputs[0], node.attributes["kernel"]), **clamp_record(node)}
 
 
+def _max_pool_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    return {**image_record(node, given(inputs, 0), outputs[0], node.attributes["kernel"]), **clip_record(node)}
+
+
 _MEAN = ("input_zero_point", "output_zero_point", "multiplier", "shift")
 _MEAN_PARAMS = (
     Param("input_zero_point", ""),
@@ -58,15 +65,22 @@ def _mean(node: Node) -> Record:
     return {**{name: node.attributes[name] for name in _MEAN}, **clamp_record(node)}
 
 
-def _average_pool_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+def _average_pool_window(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
     a = node.attributes
     return {
         **image_record(node, given(inputs, 0), outputs[0], a["kernel"]),
         "pad_bottom": a["pads"][2],
         "pad_right": a["pads"][3],
         "count_include_pad": int(a["count_include_pad"]),
-        **_mean(node),
     }
+
+
+def _average_pool_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    return {**_average_pool_window(node, inputs, outputs), **_mean(node)}
+
+
+def _average_pool_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    return {**_average_pool_window(node, inputs, outputs), **clip_record(node)}
 
 
 def _reduce_shape(inputs: Inputs, attributes: Attributes) -> Shape:
@@ -76,16 +90,31 @@ def _reduce_shape(inputs: Inputs, attributes: Attributes) -> Shape:
     return tuple(size for axis, size in enumerate(x) if axis not in axes)
 
 
-def _reduce_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+def _reduce_extents(node: Node, inputs: Inputs) -> Record:
     x, axes = given(inputs, 0).shape, node.attributes["axes"]
     wide = [axis for axis in axes if x[axis] > 1] or list(axes[:1])
     first, last = wide[0], wide[-1]
     if any(x[axis] > 1 and axis not in axes for axis in range(first, last + 1)):
         raise ValueError(f"axes {axes} of {x} are not neighbours")  # the passes put a Transpose in front
-    return {"outer": prod(x[:first]), "count": prod(x[first : last + 1]), "inner": prod(x[last + 1 :]), **_mean(node)}
+    return {"outer": prod(x[:first]), "count": prod(x[first : last + 1]), "inner": prod(x[last + 1 :])}
+
+
+def _reduce_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    return {**_reduce_extents(node, inputs), **_mean(node)}
+
+
+def _reduce_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    return {**_reduce_extents(node, inputs), **clip_record(node)}
 
 
 _X = Operand("x", "[N, H, W, C]")
+_AVERAGE_WINDOW = (
+    *IMAGE_PARAMS,
+    Param("pad_bottom", "rows of padding below, for count_include_pad"),
+    Param("pad_right", ""),
+    Param("count_include_pad", "0 or 1"),
+)
+_EXTENTS = (Param("outer", ""), Param("count", "elements of a mean"), Param("inner", ""))
 _POOL = (
     Attribute("kernel", "(h, w)"),
     *WINDOW,
@@ -103,6 +132,7 @@ MAX_POOL = Operator(
     stored=(_X,),
     params=(*IMAGE_PARAMS, *CLAMP),
     record=_max_pool_record,
+    typed=Form(("float32",), (_X,), (*IMAGE_PARAMS, *REAL_CLIP), _max_pool_typed_record),
 )
 
 AVERAGE_POOL = Operator(
@@ -114,14 +144,9 @@ AVERAGE_POOL = Operator(
     shape=_pool_shape,
     code=12,
     stored=(_X,),
-    params=(
-        *IMAGE_PARAMS,
-        Param("pad_bottom", "rows of padding below, for count_include_pad"),
-        Param("pad_right", ""),
-        Param("count_include_pad", "0 or 1"),
-        *_MEAN_PARAMS,
-    ),
+    params=(*_AVERAGE_WINDOW, *_MEAN_PARAMS),
     record=_average_pool_record,
+    typed=Form(("float32",), (_X,), (*_AVERAGE_WINDOW, *REAL_CLIP), _average_pool_typed_record),
 )
 
 REDUCE_MEAN = Operator(
@@ -133,8 +158,9 @@ REDUCE_MEAN = Operator(
     shape=_reduce_shape,
     code=13,
     stored=(Operand("x", "[outer, count, inner]"),),
-    params=(Param("outer", ""), Param("count", "elements of a mean"), Param("inner", ""), *_MEAN_PARAMS),
+    params=(*_EXTENTS, *_MEAN_PARAMS),
     record=_reduce_record,
+    typed=Form(("float32",), (Operand("x", "[outer, count, inner]"),), (*_EXTENTS, *REAL_CLIP), _reduce_typed_record),
 )
 
 POOLING = (MAX_POOL, AVERAGE_POOL, REDUCE_MEAN)
