@@ -9,25 +9,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+
 from arenite.artifact import REPORT, check_destination, write_folder
-from arenite.cmake import cmake_lists
 from arenite.emit import build_program
 from arenite.emit.c import write_sources
+from arenite.emit.cmake import cmake_lists
 from arenite.emit.flat import serialize
 from arenite.emit.identifiers import identifier
 from arenite.emit.program import Program
 from arenite.errors import OutputError, ToolError
-from arenite.flash_sizes import measure_flash
 from arenite.frontend import load
 from arenite.graph import Graph
 from arenite.graph.printer import format_graph
+from arenite.graph.source_ports import SourcePort, source_ports
 from arenite.passes import optimize
 from arenite.plan import MemoryPlan, plan
-from arenite.quantize import QuantizedModel, QuantizeOptions, quantize
+from arenite.quantize import Dataset, InputSpec, QuantizedModel, QuantizeOptions, load_data, quantize
 from arenite.report import Circumstances, Limits, Report, build_report, to_html, to_json, to_markdown
-from arenite.source_ports import SourcePort, load_calibration, source_ports
 from arenite.targets.catalogue import target_named
 from arenite.targets.emulated import Form
+from arenite.targets.flash_size import measure_flash
 from arenite.targets.sources import interpreter_sources, kernel_sources, runtime_root
 
 Progress = Callable[[str, int, int], None]
@@ -85,7 +87,7 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
     history("load", source)
     graph = optimize(source, io_layout=options.io_layout, on_pass=history)
     ports = source_ports(source, history.before.get("drop_edge_transposes", graph), graph)
-    data = load_calibration(options.calibration, ports, graph) if options.calibration is not None else None
+    data = _load_calibration(options.calibration, ports, graph) if options.calibration is not None else None
     quantized = quantize(
         graph, data, QuantizeOptions(observer=options.observer, io=options.io), lambda done, total: advance("calibrating", done, total)
     )
@@ -130,6 +132,17 @@ class _History:
         except OSError as error:
             raise OutputError(f"--dump-ir: {self._folder} cannot be written: {error.strerror or error}") from error
         self._count += 1
+
+
+def _load_calibration(path: Path, ports: Mapping[str, SourcePort], graph: Graph) -> Dataset:
+    """Samples in the ONNX layout, turned into that of the optimized `graph`. Raises CalibrationError."""
+    specs = tuple(InputSpec(name, ports[name].shape, ports[name].dtype, graph.tensors[name].quantization) for name in graph.inputs)
+    data = load_data(path, specs)
+    inputs = {
+        name: np.ascontiguousarray(np.transpose(values, (0, *(1 + axis for axis in ports[name].permutation))))
+        for name, values in data.inputs.items()
+    }
+    return replace(data, inputs=inputs)
 
 
 def _circumstances(path: Path, options: ConvertOptions, ports: dict[str, SourcePort], quantized: QuantizedModel) -> Circumstances:

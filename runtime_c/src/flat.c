@@ -16,6 +16,15 @@ uint32_t flat_check_reference(const flat_file *file, uint32_t at) {
     return distance <= file->size - at && target <= file->size - 4 && target % 4 == 0 ? target : 0;
 }
 
+/* What the reference at `at` refers to, down to a vector's or string's contents. */
+static int check_referenced(const flat_file *file, uint32_t at, uint32_t kind) {
+    const uint32_t target = flat_check_reference(file, at);
+    if (target == 0 || kind == FLAT_TABLE_REF) {
+        return target != 0;
+    }
+    return kind == FLAT_STRING ? flat_check_vector(file, target, 1, 1) : flat_check_vector(file, target, kind & 0x3f, 0);
+}
+
 int flat_check_table(flat_file *file, uint32_t table, const uint8_t *kinds, uint32_t count) {
     if (file->visits == 0) {
         return 0;
@@ -26,32 +35,30 @@ int flat_check_table(flat_file *file, uint32_t table, const uint8_t *kinds, uint
     if (vtable > file->size - 4 || vtable % 2 != 0) {
         return 0;
     }
-    const uint8_t *entries = file->data + vtable;
-    const uint32_t vtable_size = flat_u16(entries);
-    const uint32_t table_size = flat_u16(entries + 2);
+    const uint8_t *entry = file->data + vtable;
+    const uint32_t vtable_size = flat_u16(entry);
+    const uint32_t table_size = flat_u16(entry + 2);
     if (vtable_size < 4 || vtable_size % 2 != 0 || vtable_size > file->size - vtable || table_size > file->size - table) {
         return 0;
     }
-    const uint32_t fields = vtable_size / 2 - 2;
-    for (uint32_t i = 0; i < count && i < fields; i++) {
-        const uint32_t offset = flat_u16(entries + 4 + 2 * i);
+    const uint8_t *const end = entry + vtable_size;
+    const uint8_t **field = file->fields;
+    for (const uint8_t *const last = kinds + count; kinds < last; kinds++, field++) {
+        entry += 2;
+        const uint32_t offset = entry + 2 < end ? flat_u16(entry + 2) : 0;
+        *field = NULL;
         if (offset == 0) {
             continue;
         }
-        const uint32_t kind = kinds[i];
+        const uint32_t kind = *kinds;
         const uint32_t width = kind <= 4 ? kind : 4;
         const uint32_t at = table + offset;
-        if (offset + width > table_size || at % width != 0) {
+        if (offset + width > table_size || (at & (width - 1)) != 0) {
             return 0;
         }
-        if (kind > 4) {
-            const uint32_t target = flat_check_reference(file, at);
-            if (target == 0) {
-                return 0;
-            }
-            if (kind != FLAT_TABLE_REF && !flat_check_vector(file, target, kind == FLAT_STRING ? 1 : kind & 0x3f, kind == FLAT_STRING)) {
-                return 0;
-            }
+        *field = file->data + at;
+        if (kind > 4 && !check_referenced(file, at, kind)) {
+            return 0;
         }
     }
     return 1;

@@ -42,15 +42,18 @@ static inline int32_t flat_i32(const uint8_t *at) {
     return (int32_t)flat_u32(at);
 }
 
+#define FLAT_MAX_FIELDS 13 /* of a table of the schema */
+
 /* An untrusted file; `visits` bounds the work that shared (hence few, and small) tables can cause. */
 typedef struct flat_file {
     const uint8_t *data;
     uint32_t size; /* at most 2^31 - 1 */
     uint32_t visits;
+    const uint8_t *fields[FLAT_MAX_FIELDS]; /* of the table that was checked last; null where it has the default */
 } flat_file;
 
 /* 1 if the table at `table` and the fields in `kinds` (by number; further ones are not looked at) lie inside the file: scalars entirely,
- * vectors and strings with their contents, tables with their first word. */
+ * vectors and strings with their contents, tables with their first word. Fills file->fields. */
 int flat_check_table(flat_file *file, uint32_t table, const uint8_t *kinds, uint32_t count);
 
 /* 1 if a string or a vector of `stride` bytes an element is at `at`. `terminated`: a zero byte follows. */

@@ -95,30 +95,37 @@ static arn_status check_regions(const uint8_t *regions) {
     return ARN_OK;
 }
 
-/* Type, shape, and that its bytes lie aligned inside the data or inside its region. */
-static arn_status check_tensor(const uint8_t *tensor, const uint8_t *regions, uint32_t data_size) {
-    const uint32_t dtype = flat_get_u8(tensor, FLAT_TENSOR_DTYPE, 0);
+static uint32_t byte_of(const uint8_t *field) {
+    return field != NULL ? *field : 0;
+}
+
+/* Type, shape, and that the bytes lie aligned inside the data or inside their region. `fields`: those of the tensor. */
+static arn_status check_tensor(const uint8_t *const fields[], const uint8_t *regions, uint32_t data_size) {
+    const uint32_t dtype = byte_of(fields[FLAT_TENSOR_DTYPE]);
+    const uint32_t storage = byte_of(fields[FLAT_TENSOR_STORAGE]);
+    const uint32_t offset = fields[FLAT_TENSOR_OFFSET] != NULL ? flat_u32(fields[FLAT_TENSOR_OFFSET]) : 0;
+    const uint8_t *shape = fields[FLAT_TENSOR_SHAPE];
     const uint32_t element = arn_element_bytes(dtype);
-    const arn_place place = arn_tensor_place(tensor);
     if (dtype == FLAT_DTYPE_NONE) {
         return ARN_ERROR_CORRUPT;
     }
-    if (element == 0 || place.storage > FLAT_STORAGE_EXTERNAL || flat_get_u8(tensor, FLAT_TENSOR_LAYOUT, 0) != FLAT_LAYOUT_PLAIN) {
+    if (element == 0 || storage > FLAT_STORAGE_EXTERNAL || byte_of(fields[FLAT_TENSOR_LAYOUT]) != FLAT_LAYOUT_PLAIN) {
         return ARN_ERROR_UNSUPPORTED;
     }
     uint32_t room = data_size;
-    if (place.storage != FLAT_STORAGE_CONSTANT) {
-        if (place.region >= flat_length(regions)) {
+    if (storage != FLAT_STORAGE_CONSTANT) {
+        const uint32_t region = byte_of(fields[FLAT_TENSOR_REGION]);
+        if (region >= flat_length(regions)) {
             return ARN_ERROR_CORRUPT;
         }
-        const arn_region_plan plan = arn_region_plan_at(regions, place.region);
-        if ((plan.kind == FLAT_REGION_KIND_EXTERNAL) != (place.storage == FLAT_STORAGE_EXTERNAL) || element > plan.alignment) {
+        const arn_region_plan plan = arn_region_plan_at(regions, region);
+        if ((plan.kind == FLAT_REGION_KIND_EXTERNAL) != (storage == FLAT_STORAGE_EXTERNAL) || element > plan.alignment) {
             return ARN_ERROR_CORRUPT;
         }
         room = plan.size;
     }
-    const uint32_t bytes = arn_shape_bytes(flat_get_vector(tensor, FLAT_TENSOR_SHAPE), element);
-    if (bytes == 0 || place.offset % element != 0 || place.offset > room || bytes > room - place.offset) {
+    const uint32_t bytes = shape != NULL ? arn_shape_bytes(shape + flat_u32(shape), element) : element;
+    if (bytes == 0 || (offset & (element - 1)) != 0 || offset > room || bytes > room - offset) {
         return ARN_ERROR_CORRUPT;
     }
     return ARN_OK;
@@ -126,18 +133,19 @@ static arn_status check_tensor(const uint8_t *tensor, const uint8_t *regions, ui
 
 static arn_status check_tensors(flat_file *file, const uint8_t *tensors, const uint8_t *regions, uint32_t data_size) {
     for (uint32_t i = 0; i < flat_length(tensors); i++) {
-        const uint8_t *tensor = checked_table(file, tensors, i, TENSOR, ARRAY_LENGTH(TENSOR));
-        if (tensor == NULL) {
+        if (checked_table(file, tensors, i, TENSOR, ARRAY_LENGTH(TENSOR)) == NULL) {
             return ARN_ERROR_CORRUPT;
         }
-        const uint8_t *quantization = flat_get_table(tensor, FLAT_TENSOR_QUANTIZATION);
-        if (quantization != NULL &&
-            !flat_check_table(file, (uint32_t)(quantization - file->data), QUANTIZATION, ARRAY_LENGTH(QUANTIZATION))) {
-            return ARN_ERROR_CORRUPT;
-        }
-        const arn_status status = check_tensor(tensor, regions, data_size);
+        const arn_status status = check_tensor(file->fields, regions, data_size);
         if (status != ARN_OK) {
             return status;
+        }
+        const uint8_t *reference = file->fields[FLAT_TENSOR_QUANTIZATION];
+        if (reference != NULL) {
+            const uint32_t quantization = (uint32_t)(reference - file->data) + flat_u32(reference);
+            if (!flat_check_table(file, quantization, QUANTIZATION, ARRAY_LENGTH(QUANTIZATION))) {
+                return ARN_ERROR_CORRUPT;
+            }
         }
     }
     return ARN_OK;
@@ -230,7 +238,7 @@ arn_status arn_model_open(arn_model *model, const void *data, size_t size) {
     if ((uintptr_t)data % ARN_ALIGNMENT != 0) {
         return ARN_ERROR_ALIGNMENT;
     }
-    flat_file file = {(const uint8_t *)data, size < INT32_MAX ? (uint32_t)size : INT32_MAX, 1};
+    flat_file file = {(const uint8_t *)data, size < INT32_MAX ? (uint32_t)size : INT32_MAX, 1, {NULL}};
     if (size < 8) {
         return ARN_ERROR_TRUNCATED;
     }

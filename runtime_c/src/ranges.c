@@ -58,12 +58,15 @@ int arn_is_linear(const arn_signature *s, int32_t channels, int32_t shift, int w
     return bits >> (31 - shift) == 0;
 }
 
-/* One axis: (out - 1) * stride, (kernel - 1) * dilation and the padding are bounded, so any sum of them is; and a step of the window
- * from tap to tap, `pitch` bytes a position, is an int32 even where it leads out of the image. */
+/* Bytes of an image, and of a step of a window from tap to tap: a row and a step together fit int32. */
+#define MAX_IMAGE ((int32_t)1 << 30)
+
+/* One axis: (out - 1) * stride, (kernel - 1) * dilation and the padding are bounded, so any sum of them is; and so is a step of the
+ * window from tap to tap, `pitch` bytes a position, even where it leads out of the image. */
 static int is_axis(const int32_t *p, int axis, int64_t pitch) {
     const int64_t stride = p[ARN_IMAGE_STRIDE_H + axis], dilation = p[ARN_IMAGE_DILATION_H + axis];
     return (p[ARN_IMAGE_OUT_H + axis] - 1) * stride <= ARN_MAX_EXTENT && (p[ARN_IMAGE_KERNEL_H + axis] - 1) * dilation <= ARN_MAX_EXTENT &&
-           dilation * pitch <= INT32_MAX;
+           dilation * pitch <= MAX_IMAGE;
 }
 
 int arn_is_image(const arn_signature *s) {
@@ -74,7 +77,8 @@ int arn_is_image(const arn_signature *s) {
         }
     }
     const int32_t output[4] = {p[ARN_IMAGE_BATCH], p[ARN_IMAGE_OUT_H], p[ARN_IMAGE_OUT_W], p[ARN_IMAGE_OUT_C]};
-    return arn_is_type(&s->inputs[0], ARN_INT8) && arn_is_type(&s->outputs[0], ARN_INT8) &&
-           arn_is_product(s->inputs[0].bytes, p + ARN_IMAGE_BATCH, 4) && arn_is_product(s->outputs[0].bytes, output, 4) &&
-           is_axis(p, 0, (int64_t)p[ARN_IMAGE_IN_W] * p[ARN_IMAGE_IN_C]) && is_axis(p, 1, p[ARN_IMAGE_IN_C]);
+    return arn_is_type(&s->inputs[0], ARN_INT8) && arn_is_type(&s->outputs[0], ARN_INT8) && s->inputs[0].bytes <= MAX_IMAGE &&
+           s->outputs[0].bytes <= MAX_IMAGE && arn_is_product(s->inputs[0].bytes, p + ARN_IMAGE_BATCH, 4) &&
+           arn_is_product(s->outputs[0].bytes, output, 4) && is_axis(p, 0, (int64_t)p[ARN_IMAGE_IN_W] * p[ARN_IMAGE_IN_C]) &&
+           is_axis(p, 1, p[ARN_IMAGE_IN_C]);
 }

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from arenite.targets.board import Board, board_named
 from arenite.targets.compiler import SourceSet
-from arenite.targets.emulator import Outcome, run_image
+from arenite.targets.emulator import run_image
 from arenite.targets.image import Image
+from arenite.targets.outcome import Outcome
 from arenite.targets.toolchain import build_image
 
 Run = Callable[..., Outcome]

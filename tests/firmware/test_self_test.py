@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from arenite.errors import ToolError
-from arenite.targets.emulator import Outcome
+from arenite.targets.outcome import Outcome
 
 pytestmark = pytest.mark.emulated
 

@@ -202,7 +202,7 @@ def test_graphs_with_annotations(builder: Any, same: Any, data: st.DataObject) -
 @pytest.mark.long
 @pytest.mark.parametrize("rounded", [False, True])
 def test_many_graphs(builder: Any, same: Any, rounded: bool) -> None:
-    @settings(**SETTINGS, max_examples=5000)
+    @settings(**SETTINGS, max_examples=2000)
     @given(st.data())
     def run(data: st.DataObject) -> None:
         _check(builder, same, data, rounded)

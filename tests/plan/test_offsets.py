@@ -68,7 +68,7 @@ def test_least_of_all_placements(blocks: list[Block]) -> None:
 
 
 @pytest.mark.long
-@settings(deadline=None, derandomize=True, max_examples=1500)
+@settings(deadline=None, derandomize=True, max_examples=300)
 @given(some_blocks(7))
 def test_least_of_all_placements_long(blocks: list[Block]) -> None:
     check_optimal(blocks)

@@ -87,7 +87,7 @@ def test_random_graphs(graph: Graph, keep_inputs: bool) -> None:
 
 
 @pytest.mark.long
-@settings(deadline=None, derandomize=True, max_examples=3000)
+@settings(deadline=None, derandomize=True, max_examples=800)
 @given(graphs(25), st.booleans())
 def test_random_graphs_long(graph: Graph, keep_inputs: bool) -> None:
     check_plan(graph, keep_inputs)

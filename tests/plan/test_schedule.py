@@ -79,7 +79,7 @@ def test_best_of_all_orders(work: Work) -> None:
 
 
 @pytest.mark.long
-@settings(deadline=None, derandomize=True, max_examples=3000)
+@settings(deadline=None, derandomize=True, max_examples=800)
 @given(works(8))
 def test_best_of_all_orders_long(work: Work) -> None:
     check_best(work)

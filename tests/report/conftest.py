@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from arenite.report import FlashSize, Layer, Limits, Report, ReportPort
+from arenite.report import Layer, Limits, Report, ReportPort
 from arenite.report.contents import Buffer, EdgeTranspose
+from arenite.targets.flash_size import FlashSize
 
 
 @pytest.fixture(scope="session")

@@ -11,11 +11,11 @@ from arenite.emit import build_program
 from arenite.emit.flat import serialize
 from arenite.graph import DType, Graph, Node, Tensor
 from arenite.graph.operators import UNBOUNDED
+from arenite.graph.source_ports import SourcePort
 from arenite.plan import plan
 from arenite.quantize import quantize
 from arenite.report import Circumstances, build_report
 from arenite.report.build import MODEL_STRUCT_BYTES, REGION_STRUCT_BYTES, SESSION_STRUCT_BYTES
-from arenite.source_ports import SourcePort
 from arenite.targets.sources import native_root
 
 

@@ -181,7 +181,26 @@ def small_program() -> Program:
     return b.program([x, h], [y])
 
 
-PROGRAMS = {"spatial": spatial_program, "elementwise": elementwise_program, "small": small_program}
+def channels_program() -> Program:
+    """Spatial operators on many channels, where a distance in elements is much larger than one in pixels."""
+    b = ProgramBuilder(4)
+    x, c, d, m = (b.activation(1, 2, 2, 64) for _ in range(4))
+    padded = {"pad_top": 1, "pad_left": 1}
+    b.call("DepthwiseConv", (x, b.weights(3, 3, 64), *b.linear(64)), c, **b.image(x, c, (3, 3), **padded, shift=1, **POINTS))
+    b.call("Conv", (c, b.weights(64, 3, 3, 4), *b.linear(64)), d, **b.image(c, d, (3, 3), **padded, group=16, shift=0, **POINTS))
+    b.call("MaxPool", (d,), m, **b.image(d, m, (3, 3), **padded))
+    w, a = b.activation(1, 2, 2, 64), b.activation(1, 2, 2, 64)
+    record = b.image(m, w, (3, 3), **padded, shift=0, **POINTS)
+    b.call("DepthwiseConv", (m, b.weights(3, 3, 64), *b.linear(64, True)), w, "wide", **record)
+    mean = {"multiplier": 1, "shift": 0, **POINTS}
+    b.call("AveragePool", (w,), a, **b.image(w, a, (3, 3), **padded, pad_bottom=1, pad_right=1, count_include_pad=0, **mean))
+    y = b.activation(1, 2, 2, 64)
+    record = b.image(a, y, (1, 1), group=64, shift=0, **POINTS)
+    b.call("Conv", (a, b.weights(64, 1, 1, 1), *b.linear(64, True)), y, "wide", **record)
+    return b.program([x], [y])
+
+
+PROGRAMS = {"channels": channels_program, "spatial": spatial_program, "elementwise": elementwise_program, "small": small_program}
 
 
 @pytest.fixture(scope="session", params=list(PROGRAMS))

@@ -39,7 +39,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def fuzz(driver: Path, tmp_path: Path, arn: Callable[[str], bytes], rich_models: dict[str, bytes]) -> Callable[..., dict[str, int]]:
     paths = []
-    for name, file in {name: arn(name) for name in ("spatial", "elementwise", "small")}.items() | rich_models.items():
+    for name, file in {name: arn(name) for name in ("channels", "spatial", "elementwise", "small")}.items() | rich_models.items():
         paths.append(tmp_path / f"{name}.arn")
         paths[-1].write_bytes(file)
 

@@ -20,7 +20,7 @@ def patched(file: bytes, slot: int, value: int) -> bytes:
     return file[:at] + struct.pack("<I", value) + file[at + 4 :]
 
 
-@pytest.mark.parametrize("name", ["spatial", "elementwise", "small"])
+@pytest.mark.parametrize("name", ["channels", "spatial", "elementwise", "small"])
 def test_valid_files_open_and_check(name: str, arn: Any, runtime: Any, c_types: Any, aligned: Any) -> None:
     model, file = c_types["model"](), aligned(arn(name))
     assert runtime.open(model, file) == "OK"

@@ -17,7 +17,7 @@ def add_8(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.clip(a.astype(int) + b.astype(int) - 3, -128, 127).astype(np.int8)
 
 
-@pytest.mark.parametrize("name", ["spatial", "elementwise", "small"])
+@pytest.mark.parametrize("name", ["channels", "spatial", "elementwise", "small"])
 def test_results_are_those_of_numpy(name: str, arn: Any, start: Any, rng: np.random.Generator) -> None:
     file = arn(name)
     model = Model.load(file)

@@ -1,7 +1,8 @@
 """The IR: graph, tensors, the operator schema, the printer and the verifier."""
 
 from arenite.graph.expression import Expression, Step
-from arenite.graph.graph import Graph, Node
+from arenite.graph.graph import Graph
+from arenite.graph.node import Node
 from arenite.graph.operators import OPERATORS
 from arenite.graph.tensor import DType, Quantization, Tensor
 

@@ -2,47 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from arenite.graph.node import Node
+from arenite.graph.printer import format_graph
 from arenite.graph.tensor import DType, Quantization, Tensor
 
-
-@dataclass(frozen=True)
-class Node:
-    """One operator applied to tensors, which it refers to by name. Immutable: a rewrite replaces it.
-
-    `name` is that of the ONNX node it came from, kept through every rewrite; a node made of several (a convolution with its
-    batch normalization and activation) has the name of the first and lists all in `origins`. Names need not be unique.
-    Optional inputs that are absent are None.
-    """
-
-    op: str
-    name: str
-    inputs: tuple[str | None, ...]
-    outputs: tuple[str, ...]
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    origins: tuple[str, ...] = ()
-
-    def with_attributes(self, **changes: Any) -> Node:
-        return replace(self, attributes={**self.attributes, **changes})
-
-    def absorbing(self, *others: Node) -> Node:
-        """This node, also standing for `others` in messages and reports."""
-        names = (*(self.origins or (self.name,)), *(n for o in others for n in (o.origins or (o.name,))))
-        return replace(self, origins=tuple(dict.fromkeys(names)))
-
-    @property
-    def input(self) -> str:
-        """The first input. Raises ValueError where it is absent."""
-        if not self.inputs or self.inputs[0] is None:
-            raise ValueError(f"{self.name} ({self.op}) has no first input")
-        return self.inputs[0]
-
-    @property
-    def output(self) -> str:
-        return self.outputs[0]
+__all__ = ["Graph", "Node"]
 
 
 @dataclass
@@ -67,8 +35,6 @@ class Graph:
         )
 
     def __str__(self) -> str:
-        from arenite.graph.printer import format_graph
-
         return format_graph(self)
 
     # Reading

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 from arenite.graph.expression import Expression
-from arenite.graph.graph import Graph, Node
+from arenite.graph.graph import Graph
+from arenite.graph.node import Node
 from arenite.graph.operators.declaration import UNBOUNDED
 from arenite.graph.tensor import Quantization, Tensor
 

@@ -8,15 +8,15 @@ out  Identity
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
 from arenite.graph.expression import Expression
-from arenite.graph.graph import Graph, Node
+from arenite.graph.node import Node
 from arenite.graph.operators.declaration import UNBOUNDED
-from arenite.graph.tensor import Quantization, Tensor
+from arenite.graph.tensor import DType, Quantization, Tensor
 
 _QUIET: dict[str, tuple[Any, ...]] = {
     "clip": (UNBOUNDED,),
@@ -29,7 +29,24 @@ _QUIET: dict[str, tuple[Any, ...]] = {
 """Values that say nothing, and are not printed."""
 
 
-def format_graph(graph: Graph) -> str:
+class Printable(Protocol):
+    """What is printed of a graph.Graph, which itself prints with this module."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def tensors(self) -> Mapping[str, Tensor]: ...
+    @property
+    def nodes(self) -> Sequence[Node]: ...
+    @property
+    def inputs(self) -> Sequence[str]: ...
+    @property
+    def outputs(self) -> Sequence[str]: ...
+    @property
+    def io_dtypes(self) -> Mapping[str, DType]: ...
+
+
+def format_graph(graph: Printable) -> str:
     """A graph as aligned text: inputs, one line a node, outputs, constants with their ranges."""
     parameters = sum(tensor.elements for tensor in graph.tensors.values() if tensor.is_constant)
     lines = [f"graph {graph.name}: {_count(len(graph.nodes), 'node')}, {_count(parameters, 'parameter')}", "", "inputs"]
@@ -104,13 +121,13 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _port(graph: Graph, name: str) -> list[str]:
+def _port(graph: Printable, name: str) -> list[str]:
     tensor = graph.tensors[name]
     declared = f"ONNX type {graph.io_dtypes[name].value}" if name in graph.io_dtypes else ""
     return [name, format_type(tensor), format_quantization(tensor.quantization), declared]
 
 
-def _node(graph: Graph, node: Node) -> list[str]:
+def _node(graph: Printable, node: Node) -> list[str]:
     outputs = [graph.tensors[name] for name in node.outputs]
     inputs = ", ".join(_operand(graph, name) for name in node.inputs)
     return [
@@ -123,7 +140,7 @@ def _node(graph: Graph, node: Node) -> list[str]:
     ]
 
 
-def _operand(graph: Graph, name: str | None) -> str:
+def _operand(graph: Printable, name: str | None) -> str:
     if name is None:
         return "–"
     tensor = graph.tensors.get(name)

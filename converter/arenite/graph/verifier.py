@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arenite.graph.graph import Graph, Node
+from arenite.graph.graph import Graph
+from arenite.graph.node import Node
 from arenite.graph.operators import OPERATORS, Operator
 from arenite.graph.tensor import DType, Tensor
 

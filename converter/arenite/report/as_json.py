@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from arenite.errors import ArtifactError
-from arenite.report.contents import Buffer, EdgeTranspose, FlashSize, Layer, Limits, Report, ReportPort
+from arenite.report.contents import Buffer, EdgeTranspose, Layer, Limits, Report, ReportPort
+from arenite.targets.flash_size import FlashSize
 
 
 def to_json(report: Report) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 
 from arenite.emit.program import Call, Port, Program, ProgramTensor, Storage
 from arenite.graph import Graph, Quantization
+from arenite.graph.source_ports import SourcePort
 from arenite.plan.memory_plan import MemoryPlan
 from arenite.quantize import LayerReport
-from arenite.report.contents import Buffer, EdgeTranspose, FlashSize, Layer, Limits, Report, ReportPort
-from arenite.source_ports import SourcePort
+from arenite.report.contents import Buffer, EdgeTranspose, Layer, Limits, Report, ReportPort
+from arenite.targets.flash_size import FlashSize
 from arenite.version import __version__
 
 MODEL_STRUCT_BYTES, SESSION_STRUCT_BYTES, REGION_STRUCT_BYTES = 28, 16, 8

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from arenite.targets.flash_size import FlashSize
+
 
 @dataclass(frozen=True)
 class ReportPort:
@@ -81,20 +83,6 @@ class EdgeTranspose:
     layer: str
     port: str
     elements: int
-
-
-@dataclass(frozen=True)
-class FlashSize:
-    """Of one form of the model on the target, in bytes."""
-
-    model_bytes: int
-    """The .arn, or the constants of the compiled form."""
-    code_bytes: int
-    """All else: kernels, runtime, and the start-up code and test app around them (about 1 kB)."""
-
-    @property
-    def total(self) -> int:
-        return self.model_bytes + self.code_bytes
 
 
 @dataclass(frozen=True)

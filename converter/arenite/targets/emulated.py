@@ -18,8 +18,9 @@ from arenite.targets.board import Board, board_named
 from arenite.targets.build_cache import cached, content_key
 from arenite.targets.catalogue import target_named
 from arenite.targets.compiler import SourceSet, last_lines
-from arenite.targets.emulator import TIMEOUT, Outcome, run_image
+from arenite.targets.emulator import TIMEOUT, run_image
 from arenite.targets.image import Image, Symbol
+from arenite.targets.outcome import Outcome
 from arenite.targets.sources import interpreter_sources, kernel_sources, native_root, runtime_includes, runtime_root
 from arenite.targets.toolchain import OPTIMIZE, build_image
 

@@ -5,30 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from arenite.errors import ToolError
 from arenite.targets.board import Board
 from arenite.targets.image import Image
+from arenite.targets.outcome import Outcome
+from arenite.targets.qemu import QEMU, run_qemu
 
-QEMU = "qemu-system-arm"
 TIMEOUT = 1800.0
 """Seconds for a run; an inference of the largest MLPerf Tiny network takes about one."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a run left behind."""
-
-    status: int
-    """Exit status of the app."""
-    console: str
-    instructions: tuple[int, ...] | None
-    """Of every measured call, in order; None where the emulator could not count them."""
-    emulator: str
-    """Name and version, and what counted."""
 
 
 def run_image(image: Image, board: Board, arguments: Sequence[str], folder: Path, *, timeout: float = TIMEOUT) -> Outcome:
@@ -41,11 +28,9 @@ def run_image(image: Image, board: Board, arguments: Sequence[str], folder: Path
     if wanted not in ("", "qemu", "unicorn"):
         raise ToolError(f"ARENITE_EMULATOR is {wanted!r}: qemu or unicorn")
     if wanted != "unicorn" and shutil.which(QEMU):
-        from arenite.targets.qemu import run_qemu
-
         return run_qemu(image, board, arguments, folder, timeout=timeout)
     if wanted != "qemu" and find_spec("unicorn"):
-        from arenite.targets.unicorn_emulator import run_unicorn
+        from arenite.targets.unicorn_emulator import run_unicorn  # imports the optional package
 
         return run_unicorn(image, board, arguments, folder, timeout=timeout)
     missing = f"{QEMU} is not found" if wanted == "qemu" else "the unicorn package is not installed" if wanted else "none is found"

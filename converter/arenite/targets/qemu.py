@@ -13,11 +13,12 @@ from pathlib import Path
 from arenite.errors import ToolError
 from arenite.targets.board import Board
 from arenite.targets.compiler import SourceSet, last_lines, run_tool, tool_version
-from arenite.targets.emulator import QEMU, Outcome
 from arenite.targets.host import shared_library
 from arenite.targets.image import Image
+from arenite.targets.outcome import Outcome
 from arenite.targets.sources import native_root
 
+QEMU = "qemu-system-arm"
 _FATAL = re.compile(r"^qemu(?!\S*: warning:)", re.MULTILINE)
 """QEMU's own messages begin with its name; those of the app are in a file of their own."""
 _OTHER_INTERFACE = re.compile(r"API version -?\d+, but this QEMU supports only (?:a minimum version of|up to version) (\d+)")

@@ -20,9 +20,9 @@ from arenite.errors import ToolError
 from arenite.targets.board import Board
 from arenite.targets.catalogue import target_named
 from arenite.targets.compiler import SourceSet, last_lines
-from arenite.targets.emulator import Outcome
 from arenite.targets.host import shared_library
 from arenite.targets.image import Image
+from arenite.targets.outcome import Outcome
 from arenite.targets.semihosting import SemihostingHost
 from arenite.targets.sources import native_root
 

@@ -38,7 +38,7 @@ static ARN_NOINLINE void accumulate(const arn_conv_params *p, const arn_rows *x,
             acc[f] += (uint32_t)p->input_zero_point * weight_sum(from, t->height, t->width * v->filter_step, v->filter_row);
         }
     }
-    for (int32_t ky = v->rows.begin; ky < v->rows.end; ky++) {
+    for (int32_t ky = v->rows.begin; ky < v->rows.end && v->runs > 0; ky++) {
         const int8_t *row = arn_row(x, v->top + ky * p->dilation_h);
         int32_t at_x = v->x_offset + first;
         int32_t at_w = ky * v->filter_row + v->w_offset;
@@ -69,7 +69,7 @@ void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t 
             const int32_t left = ox * p->stride_w - p->pad_left;
             const arn_span columns = arn_window_span(left, p->in_w, p->kernel_w, p->dilation_w);
             const int32_t width = columns.end - columns.begin;
-            v.x_offset = (left + columns.begin * p->dilation_w) * p->in_c;
+            v.x_offset = width > 0 ? (left + columns.begin * p->dilation_w) * p->in_c : 0;
             v.w_offset = columns.begin * depth;
             v.length = joined ? width * depth : depth;
             v.runs = joined ? width > 0 : width;

@@ -76,7 +76,7 @@ void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_ro
             const int32_t left = ox * p->stride_w - p->pad_left;
             const arn_span columns = arn_window_span(left, p->in_w, p->kernel_w, p->dilation_w);
             const int32_t width = columns.end - columns.begin;
-            const int32_t at_x = (left + columns.begin * p->dilation_w) * p->in_c;
+            const int32_t at_x = width > 0 ? (left + columns.begin * p->dilation_w) * p->in_c : 0;
             const int32_t last_row = width > 0 ? rows.end : rows.begin;
             const int32_t x_step = p->dilation_w * p->in_c;
             const int32_t x_skip = p->dilation_h * x->pitch - width * x_step;

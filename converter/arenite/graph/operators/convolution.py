@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arenite.graph.graph import Node
+from arenite.graph.node import Node
 from arenite.graph.operators.declaration import (
     CLAMP,
     CLIP,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arenite.graph.graph import Node
+from arenite.graph.node import Node
 from arenite.graph.tensor import Tensor
 
 Shape = tuple[int, ...]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from arenite.graph.graph import Node
+from arenite.graph.node import Node
 from arenite.graph.operators.declaration import (
     CLAMP,
     CLIP,

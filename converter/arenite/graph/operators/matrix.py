@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from arenite.graph.graph import Node
+from arenite.graph.node import Node
 from arenite.graph.operators.convolution import STORED_LINEAR
 from arenite.graph.operators.declaration import (
     CLAMP,

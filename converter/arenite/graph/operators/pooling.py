@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from arenite.graph.graph import Node
+from arenite.graph.node import Node
 from arenite.graph.operators.convolution import IMAGE_PARAMS, WINDOW, image_record, window_output
 from arenite.graph.operators.declaration import (
     CLAMP,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from arenite.graph.graph import Node
+from arenite.graph.node import Node
 from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
 from arenite.graph.tensor import Tensor
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 
-from arenite.graph import DType, Graph
-from arenite.quantize import Dataset, InputSpec, load_data
+from arenite.graph.graph import Graph
+from arenite.graph.tensor import DType
 
 
 @dataclass(frozen=True)
@@ -42,14 +40,3 @@ def source_ports(source: Graph, before: Graph, graph: Graph) -> dict[str, Source
         )
         for name in (*source.inputs, *source.outputs)
     }
-
-
-def load_calibration(path: Path, ports: Mapping[str, SourcePort], graph: Graph) -> Dataset:
-    """Samples in the ONNX layout, turned into that of the optimized `graph`. Raises CalibrationError."""
-    specs = tuple(InputSpec(name, ports[name].shape, ports[name].dtype, graph.tensors[name].quantization) for name in graph.inputs)
-    data = load_data(path, specs)
-    inputs = {
-        name: np.ascontiguousarray(np.transpose(values, (0, *(1 + axis for axis in ports[name].permutation))))
-        for name, values in data.inputs.items()
-    }
-    return replace(data, inputs=inputs)

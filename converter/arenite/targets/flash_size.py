@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from arenite.report import FlashSize
 from arenite.targets.artifact import ArtifactModel
 from arenite.targets.board import board_named
 from arenite.targets.catalogue import target_named
 from arenite.targets.emulated import Form, build_run_model, is_model
+
+
+@dataclass(frozen=True)
+class FlashSize:
+    """Of one form of the model on the target, in bytes."""
+
+    model_bytes: int
+    """The .arn, or the constants of the compiled form."""
+    code_bytes: int
+    """All else: kernels, runtime, and the start-up code and test app around them (about 1 kB)."""
+
+    @property
+    def total(self) -> int:
+        return self.model_bytes + self.code_bytes
 
 
 def measure_flash(files: Mapping[str, bytes], target: str) -> dict[Form, FlashSize]:
