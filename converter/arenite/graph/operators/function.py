@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arenite.graph.expression import UNARY
-from arenite.graph.graph import Node
+from arenite.graph.node import Node
 from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
 from arenite.graph.tensor import Tensor
 
