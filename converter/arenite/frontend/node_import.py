@@ -164,6 +164,22 @@ class NodeImport:
         self.graph.nodes.append(Node(op, self.name, tuple(inputs), (output.name,), attributes))
         return output.name
 
+    def results(self, op: str, inputs: Sequence[str | None], **attributes: Any) -> tuple[str, ...]:
+        """Append a node; its outputs get the shapes and element types that the operator's rule gives."""
+        tensors = [None if name is None else self.graph.tensors[name] for name in inputs]
+        try:
+            outputs = OPERATORS[op].outputs(tensors, attributes)
+        except ValueError as error:
+            self.malformed(f"{error}")
+        stem = next((name for name in self.outputs if name), self.name)
+        names = []
+        for shape, dtype in outputs:
+            if 0 in shape:
+                self.refuse(f"its result has the shape {list(shape)}: no elements", "remove the node, or choose a size that leaves elements")
+            names.append(self.graph.add(Tensor(f"{stem}/{op}", tuple(int(n) for n in shape), dtype)).name)
+        self.graph.nodes.append(Node(op, self.name, tuple(inputs), tuple(names), attributes))
+        return tuple(names)
+
     def add_constant(self, value: Constant) -> str:
         """A constant as a tensor of the graph. One that several nodes use alike is added once."""
         there = self.graph.tensors.get(value.name)

@@ -162,6 +162,10 @@ class _Export:
         if node.op not in _EXPORTERS:
             raise ValueError(f"{node.name}: {node.op} is not an operator of the float form")
         result = _EXPORTERS[node.op](self, node)
+        if not isinstance(result, str):
+            for name, of in zip(result, node.outputs, strict=True):
+                self.emit("Identity", [name], of)
+            return
         low, high = node.attributes.get("clip", UNBOUNDED)
         if (low, high) != UNBOUNDED:
             result = self.emit("Clip", [result, self.constant(low), self.constant(high)])
@@ -338,7 +342,7 @@ def _plain(op: str, **fixed: Any) -> Callable[[_Export, Node], str]:
     return lambda export, node: export.emit(op, _names(node), **fixed)
 
 
-_EXPORTERS: dict[str, Callable[[_Export, Node], str]] = {
+_EXPORTERS: dict[str, Callable[[_Export, Node], str | list[str]]] = {
     "Conv": _conv,
     "DepthwiseConv": _depthwise_conv,
     "FullyConnected": _fully_connected,

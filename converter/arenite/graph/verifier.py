@@ -86,17 +86,20 @@ def _verify_node(graph: Graph, node: Node) -> None:
     operator = OPERATORS.get(node.op)
     if operator is None:
         raise VerificationError(f"{_label(node)}: no such operator")
-    _require(len(node.outputs) == 1, f"{_label(node)} has {len(node.outputs)} outputs instead of 1")
     inputs = [None if name is None else graph.tensors[name] for name in node.inputs]
     output = graph.tensors[node.output]
     stored = "variant" in node.attributes
     _verify_operands(node, operator, inputs, stored)
     _verify_attributes(node, operator, stored)
-    _verify_types(node, inputs, output)
-    if node.op not in _GIVEN_SHAPE:
-        _verify_shape(node, operator, inputs, output, stored)
+    if operator.results is None:
+        _require(len(node.outputs) == 1, f"{_label(node)} has {len(node.outputs)} outputs instead of 1")
+        _verify_types(node, inputs, output)
+        if node.op not in _GIVEN_SHAPE:
+            _verify_shape(node, operator, inputs, output, stored)
+    else:
+        _verify_results(node, operator, inputs, [graph.tensors[name] for name in node.outputs])
     if stored:
-        _verify_record(node, operator, inputs, output)
+        _verify_record(node, operator, inputs, [graph.tensors[name] for name in node.outputs])
 
 
 def _verify_operands(node: Node, operator: Operator, inputs: Sequence[Tensor | None], stored: bool) -> None:
@@ -147,6 +150,19 @@ def _verify_types(node: Node, inputs: Sequence[Tensor | None], output: Tensor) -
                 _require(tensor.dtype is first.dtype, f"{_label(node)} mixes {first.dtype.value} and {tensor.dtype.value} ({tensor.name})")
 
 
+def _verify_results(node: Node, operator: Operator, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor]) -> None:
+    try:
+        expected = operator.outputs(inputs, node.attributes)
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise VerificationError(f"{_label(node)}: {error}") from None
+    _require(len(outputs) == len(expected), f"{_label(node)} has {len(outputs)} outputs instead of {len(expected)}")
+    for tensor, (shape, dtype) in zip(outputs, expected, strict=True):
+        _require(
+            (tensor.shape, tensor.dtype) == (tuple(shape), dtype),
+            f"{_label(node)}: output {tensor.name} is {tensor.dtype.value}{tensor.shape}, not {dtype.value}{tuple(shape)}",
+        )
+
+
 def _verify_shape(node: Node, operator: Operator, inputs: Sequence[Tensor | None], output: Tensor, stored: bool) -> None:
     shapes = [tensor.shape for tensor in inputs if tensor is not None]
     if node.op in _BROADCASTING:
@@ -178,13 +194,13 @@ def _verify_slice(node: Node, x: tuple[int, ...]) -> None:
         _require(inside, f"{_label(node)}: start {start}, step {step}, size {size} leave axis {axis} of {x[axis]}")
 
 
-def _verify_record(node: Node, operator: Operator, inputs: Sequence[Tensor | None], output: Tensor) -> None:
+def _verify_record(node: Node, operator: Operator, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor]) -> None:
     _require(node.attributes["variant"] in operator.all_variants, f"{_label(node)} has no variant {node.attributes['variant']}")
     form = operator.form(node.attributes["variant"])
     if form.record is None:
         return
     try:
-        record = form.record(node, inputs, (output,))
+        record = form.record(node, inputs, outputs)
     except (ValueError, TypeError, KeyError, IndexError) as error:
         raise VerificationError(f"{_label(node)}: the record cannot be built: {type(error).__name__}: {error}") from None
     for param in form.params:

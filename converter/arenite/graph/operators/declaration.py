@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arenite.graph.node import Node
-from arenite.graph.tensor import Tensor
+from arenite.graph.tensor import DType, Tensor
 
 Shape = tuple[int, ...]
 Attributes = Mapping[str, Any]
@@ -110,6 +110,10 @@ class Operator:
     typed: Form | None = None
     """The typed form, for operators that have an int8 form as well. (One that has no other gives its typed variants as `variants`.)
     Its operands are those of the float form unless `stored` says otherwise."""
+    results: Callable[[Inputs, Attributes], tuple[tuple[Shape, DType], ...]] | None = None
+    """Shape and element type of every output, for operators with several, or with one that is not of the first operand's type."""
+    typed_by: int = 0
+    """The operand whose element type names the typed variant."""
     macs: Callable[[Inputs, Shape], int] = _no_macs
     """Multiply-accumulates (float or stored operands alike: x first, weight second)."""
     in_place: tuple[int, ...] = ()
@@ -117,6 +121,13 @@ class Operator:
     element i before it writes element i, and never reads it again."""
     scratch: Callable[[Node, Inputs, Sequence[Tensor]], int] = _no_scratch
     """Bytes of scratch memory: the maximum over all kernel variants."""
+
+    def outputs(self, inputs: Inputs, attributes: Attributes) -> tuple[tuple[Shape, DType], ...]:
+        """Shape and element type of every output. Raises ValueError, as `shape` does."""
+        if self.results is not None:
+            return self.results(inputs, attributes)
+        first = next((tensor.dtype for tensor in inputs if tensor is not None), DType.FLOAT32)
+        return ((self.shape(inputs, attributes), first),)
 
     @property
     def forms(self) -> tuple[Form, ...]:
