@@ -1,8 +1,8 @@
 /* The kernels: pure functions of pointers and a record of parameters. They know no model format and serve both forms, the
  * interpreter and generated C. docs/numerics.md defines every result bit for bit.
  *
- * Preconditions, common to all: pointers are not null and are aligned for their type; buffers hold what the record says; the record's
- * values are in their ranges. Output and input may be the same buffer only where that is said.
+ * Preconditions, common to all: pointers are not null unless that is said, and are aligned for their type; buffers hold what the record
+ * says; the record's values are in their ranges. Output and input may be the same buffer only where that is said.
  */
 #ifndef ARN_KERNELS_H
 #define ARN_KERNELS_H
@@ -76,6 +76,74 @@ void arn_fill(const arn_fill_params *p, void *y);
 /* §1. Quantize: y may be x. */
 void arn_quantize_f32_s8(const arn_quantize_params *p, const float *x, int8_t *y);
 void arn_dequantize_s8_f32(const arn_dequantize_params *p, const int8_t *x, float *y);
+
+/* Typed forms, §11: on elements that are not quantized. `bias` may be null. */
+void arn_conv_f32(const arn_conv_typed_params *p, const float *x, const float *weight, const float *bias, float *y);
+void arn_conv_f32_rows(const arn_conv_typed_params *p, const arn_rows *x, const float *weight, const float *bias, const arn_rows *y,
+                       int32_t begin, int32_t end);
+void arn_depthwise_conv_f32(const arn_depthwise_conv_typed_params *p, const float *x, const float *weight, const float *bias, float *y);
+void arn_depthwise_conv_f32_rows(const arn_depthwise_conv_typed_params *p, const arn_rows *x, const float *weight, const float *bias,
+                                 const arn_rows *y, int32_t begin, int32_t end);
+void arn_fully_connected_f32(const arn_fully_connected_typed_params *p, const float *x, const float *weight, const float *bias, float *y);
+void arn_matmul_f32(const arn_matmul_typed_params *p, const float *a, const float *b, float *y);
+void arn_max_pool_f32(const arn_max_pool_typed_params *p, const float *x, float *y);
+void arn_max_pool_f32_rows(const arn_max_pool_typed_params *p, const arn_rows *x, const arn_rows *y, int32_t begin, int32_t end);
+void arn_average_pool_f32(const arn_average_pool_typed_params *p, const float *x, float *y);
+void arn_average_pool_f32_rows(const arn_average_pool_typed_params *p, const arn_rows *x, const arn_rows *y, int32_t begin, int32_t end);
+void arn_reduce_mean_f32(const arn_reduce_mean_typed_params *p, const float *x, float *y);
+
+/* §11, two operands. y may be a or b where that operand is not broadcast. */
+void arn_add_f32(const arn_add_typed_params *p, const float *a, const float *b, float *y);
+void arn_add_i32(const arn_add_typed_params *p, const int32_t *a, const int32_t *b, int32_t *y);
+void arn_add_i64(const arn_add_typed_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+void arn_sub_f32(const arn_sub_params *p, const float *a, const float *b, float *y);
+void arn_sub_i32(const arn_sub_params *p, const int32_t *a, const int32_t *b, int32_t *y);
+void arn_sub_i64(const arn_sub_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+void arn_mul_f32(const arn_mul_typed_params *p, const float *a, const float *b, float *y);
+void arn_mul_i32(const arn_mul_typed_params *p, const int32_t *a, const int32_t *b, int32_t *y);
+void arn_mul_i64(const arn_mul_typed_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+void arn_div_f32(const arn_div_typed_params *p, const float *a, const float *b, float *y);
+void arn_div_i32(const arn_div_typed_params *p, const int32_t *a, const int32_t *b, int32_t *y);
+void arn_div_i64(const arn_div_typed_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+void arn_max_f32(const arn_max_params *p, const float *a, const float *b, float *y);
+void arn_max_i32(const arn_max_params *p, const int32_t *a, const int32_t *b, int32_t *y);
+void arn_max_i64(const arn_max_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+void arn_min_f32(const arn_min_params *p, const float *a, const float *b, float *y);
+void arn_min_i32(const arn_min_params *p, const int32_t *a, const int32_t *b, int32_t *y);
+void arn_min_i64(const arn_min_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+void arn_pow_f32(const arn_pow_params *p, const float *a, const float *b, float *y);
+
+/* §11, one operand. y may be x. */
+void arn_prelu_f32(const arn_prelu_typed_params *p, const float *x, const float *slope, float *y);
+void arn_softmax_f32(const arn_softmax_typed_params *p, const float *x, float *y);
+void arn_abs_f32(const arn_abs_params *p, const float *x, float *y);
+void arn_ceil_f32(const arn_ceil_params *p, const float *x, float *y);
+void arn_celu_f32(const arn_celu_params *p, const float *x, float *y);
+void arn_clip_f32(const arn_clip_params *p, const float *x, float *y);
+void arn_cos_f32(const arn_cos_params *p, const float *x, float *y);
+void arn_elu_f32(const arn_elu_params *p, const float *x, float *y);
+void arn_erf_f32(const arn_erf_params *p, const float *x, float *y);
+void arn_exp_f32(const arn_exp_params *p, const float *x, float *y);
+void arn_floor_f32(const arn_floor_params *p, const float *x, float *y);
+void arn_gelu_f32(const arn_gelu_params *p, const float *x, float *y);
+void arn_hard_sigmoid_f32(const arn_hard_sigmoid_params *p, const float *x, float *y);
+void arn_hard_swish_f32(const arn_hard_swish_params *p, const float *x, float *y);
+void arn_leaky_relu_f32(const arn_leaky_relu_params *p, const float *x, float *y);
+void arn_log_f32(const arn_log_params *p, const float *x, float *y);
+void arn_mish_f32(const arn_mish_params *p, const float *x, float *y);
+void arn_neg_f32(const arn_neg_params *p, const float *x, float *y);
+void arn_reciprocal_f32(const arn_reciprocal_params *p, const float *x, float *y);
+void arn_round_f32(const arn_round_params *p, const float *x, float *y);
+void arn_selu_f32(const arn_selu_params *p, const float *x, float *y);
+void arn_sigmoid_f32(const arn_sigmoid_params *p, const float *x, float *y);
+void arn_sign_f32(const arn_sign_params *p, const float *x, float *y);
+void arn_sin_f32(const arn_sin_params *p, const float *x, float *y);
+void arn_softplus_f32(const arn_softplus_params *p, const float *x, float *y);
+void arn_softsign_f32(const arn_softsign_params *p, const float *x, float *y);
+void arn_sqrt_f32(const arn_sqrt_params *p, const float *x, float *y);
+void arn_swish_f32(const arn_swish_params *p, const float *x, float *y);
+void arn_tanh_f32(const arn_tanh_params *p, const float *x, float *y);
+void arn_thresholded_relu_f32(const arn_thresholded_relu_params *p, const float *x, float *y);
 
 #ifdef __cplusplus
 }

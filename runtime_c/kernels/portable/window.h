@@ -29,4 +29,20 @@ static inline int8_t *arn_row(const arn_rows *image, int32_t row) {
     return image->base + (image->rows > row ? row : row % image->rows) * image->pitch;
 }
 
+/* The same of float32 pixels. */
+static inline float *arn_row_f32(const arn_rows *image, int32_t row) {
+    return (float *)(void *)arn_row(image, row);
+}
+
+/* A whole image of `rows` rows, `length` floats each. Never written through where `pixels` is an input. */
+static inline arn_rows arn_image_f32(const float *pixels, int32_t rows, int32_t length) {
+    const arn_rows image = {(int8_t *)(uintptr_t)pixels, length * (int32_t)sizeof(float), rows};
+    return image;
+}
+
+/* From an image of a batch to the one behind it. */
+static inline void arn_next_image(arn_rows *image) {
+    image->base += image->rows * image->pitch;
+}
+
 #endif

@@ -1,0 +1,5 @@
+#include "binary.h"
+
+ARN_BINARY(arn_sub_f32, arn_sub_params, float, float, u - v)
+ARN_BINARY(arn_sub_i32, arn_sub_params, int32_t, int32_t, (int32_t)((uint32_t)u - (uint32_t)v))
+ARN_BINARY(arn_sub_i64, arn_sub_params, int64_t, int64_t, (int64_t)((uint64_t)u - (uint64_t)v))
