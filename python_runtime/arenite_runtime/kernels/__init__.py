@@ -1,16 +1,27 @@
-"""The kernels: every operator of the flat model as docs/numerics.md defines it, in exact integers.
+"""The kernels: every operator of the flat model as docs/numerics.md defines it: int8 ones in exact integers, those of elements that
+are not quantized (float32, int32, …) in their own type.
 
-A kernel is called as its C counterpart (arn_kernels.h): the record, the inputs in order, the output, into which it writes. Arrays have
-the shapes of their tensors or are flat; the record says how they are read. Raises ValueError where they do not fit it.
+A kernel is called as its C counterpart (arn_kernels.h): the record, the inputs in order (None where one is absent), the output, into
+which it writes. Arrays have the shapes of their tensors or are flat; the record says how they are read. Raises ValueError where they do
+not fit it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from arenite_runtime.kernels import conversion, convolution, elementwise, matrix, movement, pooling
+from arenite_runtime.kernels import binary, conversion, convolution, elementwise, function, matrix, movement, pooling
 
 Kernel = Callable[..., None]
+
+_ARITHMETIC = {
+    "Add": binary.add,
+    "Sub": binary.sub,
+    "Mul": binary.mul,
+    "Div": binary.div,
+    "Max": binary.maximum,
+    "Min": binary.minimum,
+}
 
 KERNELS: dict[tuple[str, str], Kernel] = {
     ("Conv", "int8"): convolution.conv,
@@ -33,5 +44,17 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     ("Fill", "bytes"): movement.fill,
     ("Quantize", "int8"): conversion.quantize,
     ("Dequantize", "int8"): conversion.dequantize,
+    ("Conv", "float32"): convolution.conv_float32,
+    ("DepthwiseConv", "float32"): convolution.depthwise_conv_float32,
+    ("FullyConnected", "float32"): matrix.fully_connected_float32,
+    ("MatMul", "float32"): matrix.matmul_float32,
+    ("PRelu", "float32"): elementwise.prelu_float32,
+    ("Softmax", "float32"): elementwise.softmax_float32,
+    ("MaxPool", "float32"): pooling.max_pool_float32,
+    ("AveragePool", "float32"): pooling.average_pool_float32,
+    ("ReduceMean", "float32"): pooling.reduce_mean_float32,
+    ("Pow", "float32"): binary.power,
+    **{(op, variant): kernel for op, kernel in _ARITHMETIC.items() for variant in ("float32", "int32", "int64")},
+    **{(op, "float32"): kernel for op, kernel in function.KERNELS.items()},
 }
 """By operator and variant."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from arenite_runtime.kernels.fixed_point import Array, Int64, requantize, requantize_wide, store
+from arenite_runtime.kernels.floating_point import real, store_clipped
 from arenite_runtime.kernels.product import matmul
 from arenite_runtime.kernels.window import windows
 
@@ -55,3 +56,24 @@ def depthwise_conv(p: Any, x: Array, weight: Array, bias: Array, multiplier: Arr
 def depthwise_conv_wide(p: Any, x: Array, weight: Array, bias: Array, multiplier: Array, y: Array) -> None:
     acc = _depthwise_accumulate(p, x, weight) + bias
     store(y, p.output_zero_point + requantize_wide(acc, multiplier.reshape(-1, 2)), p)
+
+
+def conv_float32(p: Any, x: Array, weight: Array, bias: Array | None, y: Array) -> None:
+    inputs, outputs = p.in_c // p.group, p.out_c // p.group
+    weight = weight.reshape(p.group, outputs, p.kernel_h * p.kernel_w * inputs)
+    view = windows(p, x.reshape(p.batch, p.in_h, p.in_w, p.in_c), 0)
+    acc = np.empty((p.batch * p.out_h * p.out_w, p.out_c))
+    for g in range(p.group):
+        patches = view[..., g * inputs : (g + 1) * inputs].reshape(len(acc), -1)
+        acc[:, g * outputs : (g + 1) * outputs] = real(patches) @ real(weight[g]).T
+    store_clipped(y, acc if bias is None else acc + bias.reshape(-1), p)
+
+
+def depthwise_conv_float32(p: Any, x: Array, weight: Array, bias: Array | None, y: Array) -> None:
+    x = np.repeat(x.reshape(p.batch, p.in_h, p.in_w, p.in_c), p.out_c // p.in_c, axis=3)
+    weight = weight.reshape(p.kernel_h, p.kernel_w, p.out_c)
+    view = windows(p, x, 0)
+    acc = np.zeros((p.batch, p.out_h, p.out_w, p.out_c))
+    for i, j in np.ndindex(p.kernel_h, p.kernel_w):
+        acc += real(view[:, :, :, i, j]) * real(weight[i, j])
+    store_clipped(y, acc if bias is None else acc + bias.reshape(-1), p)

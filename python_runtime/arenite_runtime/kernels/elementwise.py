@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from arenite_runtime.kernels.fixed_point import Array, Int64, divide, requantize, store
+from arenite_runtime.kernels.floating_point import real, store_real
 from arenite_runtime.kernels.movement import strided
 
 
@@ -44,6 +45,11 @@ def prelu(p: Any, x: Array, multiplier: Array, y: Array) -> None:
     store(y, p.output_zero_point + requantize(centred, m, p.shift), p)
 
 
+def prelu_float32(p: Any, x: Array, slope: Array, y: Array) -> None:
+    x = real(x.reshape(-1, p.channels))
+    store_real(y, np.where(x >= 0, x, real(slope.reshape(-1)) * x))
+
+
 def softmax(p: Any, x: Array, table: Array, y: Array) -> None:
     x = x.reshape(p.rows, p.length).astype(np.int64)
     exponentials = table.view(np.uint32)[x.max(axis=1, keepdims=True) - x]
@@ -52,6 +58,13 @@ def softmax(p: Any, x: Array, table: Array, y: Array) -> None:
     ratio = numerator // np.maximum(total, np.uint64(1))  # a damaged table may sum to 0
     value = (exponentials.astype(np.uint64) * ratio + np.uint64(1 << 31)) >> np.uint64(32)
     store(y, p.output_zero_point + value.astype(np.int64), p)
+
+
+def softmax_float32(p: Any, x: Array, y: Array) -> None:
+    x = real(x.reshape(p.rows, p.length))
+    with np.errstate(all="ignore"):
+        exponentials = np.exp(x - x.max(axis=1, keepdims=True))
+        store_real(y, exponentials / exponentials.sum(axis=1, keepdims=True))
 
 
 def lookup(p: Any, x: Array, table: Array, y: Array) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from arenite_runtime.kernels.fixed_point import Array, Int64, requantize, requantize_wide, store
+from arenite_runtime.kernels.floating_point import real, store_clipped
 from arenite_runtime.kernels.movement import strided
 from arenite_runtime.kernels.product import matmul as exact_product
 
@@ -27,9 +28,22 @@ def fully_connected_wide(p: Any, x: Array, weight: Array, bias: Array, multiplie
     store(y, p.output_zero_point + requantize_wide(acc, multiplier.reshape(-1, 2)), p)
 
 
+def fully_connected_float32(p: Any, x: Array, weight: Array, bias: Array | None, y: Array) -> None:
+    acc = real(x.reshape(p.rows, p.in_features)) @ real(weight.reshape(p.out_features, p.in_features)).T
+    store_clipped(y, acc if bias is None else acc + bias.reshape(-1), p)
+
+
+def _matrices(p: Any, a: Array, b: Array) -> tuple[Array, Array]:
+    return strided(a, (*p.batch, p.m, p.k), (*p.a_stride, p.k, 1)), strided(b, (*p.batch, p.k, p.n), (*p.b_stride, p.n, 1))
+
+
 def matmul(p: Any, a: Array, b: Array, y: Array) -> None:
-    a_view = strided(a, (*p.batch, p.m, p.k), (*p.a_stride, p.k, 1))
-    b_view = strided(b, (*p.batch, p.k, p.n), (*p.b_stride, p.n, 1))
+    a_view, b_view = _matrices(p, a, b)
     left, right = a_view.astype(np.int16) - p.a_zero_point, b_view.astype(np.int16) - p.b_zero_point
     acc = exact_product(left, right, 255 * 255)
     store(y, p.output_zero_point + requantize(acc, p.multiplier, p.shift), p)
+
+
+def matmul_float32(p: Any, a: Array, b: Array, y: Array) -> None:
+    a_view, b_view = _matrices(p, a, b)
+    store_clipped(y, real(a_view) @ real(b_view), p)

@@ -14,7 +14,7 @@ def _span(out: int, kernel: int, stride: int, dilation: int) -> int:
     return (out - 1) * stride + (kernel - 1) * dilation + 1
 
 
-def windows(p: Any, x: Array, fill: int) -> Array:
+def windows(p: Any, x: Array, fill: float) -> Array:
     """Every window: x[N, H, W, C] → [N, out_h, out_w, kernel_h, kernel_w, C], a read-only view of the padded image.
 
     Positions outside the image are `fill`. How far the image is padded below and right, or cut, follows from out_h and out_w.
