@@ -32,6 +32,8 @@ _DTYPES = {
     flat.DType.int64: np.int64,
     flat.DType.float32: np.float32,
     flat.DType.bool: np.bool_,
+    flat.DType.uint16: np.uint16,
+    flat.DType.uint32: np.uint32,
 }
 _CHECKSUM_FIELD = 8  # place of Model.checksum in the vtable: 4 + 2 · field number
 _T = TypeVar("_T")

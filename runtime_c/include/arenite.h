@@ -63,7 +63,9 @@ typedef enum arn_dtype {
     ARN_INT64 = 5,
     ARN_FLOAT32 = 6,
     ARN_BOOL = 7,
-    ARN_INT4 = 8
+    ARN_INT4 = 8,
+    ARN_UINT16 = 9,
+    ARN_UINT32 = 10
 } arn_dtype;
 
 /* A tensor as the caller sees it. Real value = scale * (q - zero_point); scale is 0 where the tensor is not quantized. */

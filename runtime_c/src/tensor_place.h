@@ -13,7 +13,7 @@ typedef struct arn_place {
 
 /* Bytes of an element, 0 where the type is not known. int4, which has half a byte, is not used by version 1. */
 static inline uint32_t arn_element_bytes(uint32_t dtype) {
-    static const uint8_t bytes[] = {0, 1, 1, 2, 4, 8, 4, 1};
+    static const uint8_t bytes[] = {0, 1, 1, 2, 4, 8, 4, 1, 0, 2, 4};
     return dtype < sizeof bytes ? bytes[dtype] : 0;
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,8 @@ C_TYPES = {
     DType.INT64: "int64_t",
     DType.FLOAT32: "float",
     DType.BOOL: "uint8_t",
+    DType.UINT16: "uint16_t",
+    DType.UINT32: "uint32_t",
 }
 
 
@@ -41,12 +45,19 @@ def integer(value: int) -> str:
 
 
 def real(value: float) -> str:
-    """The shortest float literal that is exactly this float32. Raises ValueError where it is not finite."""
+    """The shortest float literal that is exactly this float32, or a macro of <math.h> where it is not finite."""
     number = np.float32(value)
-    if not np.isfinite(number):
-        raise ValueError(f"{value} has no C literal")
+    if np.isnan(number):
+        return "NAN"
+    if np.isinf(number):
+        return "INFINITY" if number > 0 else "-INFINITY"
     text = str(number)
     return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
+
+
+def needs_math(text: str) -> bool:
+    """Whether it has macros of <math.h> that `real` gives."""
+    return re.search(r"\b(INFINITY|NAN)\b", text) is not None
 
 
 def literals(data: NDArray[np.generic]) -> list[str]:

@@ -19,6 +19,8 @@ class DType(Enum):
     INT64 = "int64"
     FLOAT32 = "float32"
     BOOL = "bool"
+    UINT16 = "uint16"
+    UINT32 = "uint32"
 
     @property
     def itemsize(self) -> int:

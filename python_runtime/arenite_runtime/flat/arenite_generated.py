@@ -18,6 +18,8 @@ class DType(object):
     float32 = 6
     bool = 7
     int4 = 8
+    uint16 = 9
+    uint32 = 10
 
 
 class Storage(object):
