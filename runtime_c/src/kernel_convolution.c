@@ -1,5 +1,6 @@
 #include "arn_kernels.h"
 #include "ranges.h"
+#include "typed_ranges.h"
 
 static int check_conv(const arn_signature *s, int wide) {
     const arn_conv_params *p = (const arn_conv_params *)s->params;
@@ -65,4 +66,38 @@ const arn_kernel arn_kernel_depthwise_conv = {
 const arn_kernel arn_kernel_depthwise_conv_wide = {
     ARN_OP_DEPTHWISE_CONV,     ARN_VARIANT_WIDE,           ARN_WORDS(arn_depthwise_conv_params), 4, 1,
     check_depthwise_conv_wide, invoke_depthwise_conv_wide,
+};
+
+static int check_conv_float32(const arn_signature *s) {
+    const arn_conv_typed_params *p = (const arn_conv_typed_params *)s->params;
+    if (!arn_is_typed_image(s, ARN_FLOAT32) || p->group < 1 || p->in_c % p->group != 0 || p->out_c % p->group != 0) {
+        return 0;
+    }
+    const int32_t weight[4] = {p->out_c, p->kernel_h, p->kernel_w, p->in_c / p->group};
+    return arn_is_product(arn_elements(&s->inputs[1], ARN_FLOAT32), weight, 4) && arn_is_absent_or(&s->inputs[2], ARN_FLOAT32, p->out_c);
+}
+
+static int check_depthwise_conv_float32(const arn_signature *s) {
+    const arn_depthwise_conv_typed_params *p = (const arn_depthwise_conv_typed_params *)s->params;
+    if (!arn_is_typed_image(s, ARN_FLOAT32) || p->out_c % p->in_c != 0) {
+        return 0;
+    }
+    const int32_t weight[3] = {p->kernel_h, p->kernel_w, p->out_c};
+    return arn_is_product(arn_elements(&s->inputs[1], ARN_FLOAT32), weight, 3) && arn_is_absent_or(&s->inputs[2], ARN_FLOAT32, p->out_c);
+}
+
+static void invoke_conv_float32(const arn_call *c) {
+    arn_conv_f32(c->params, c->inputs[0], c->inputs[1], c->inputs[2], c->outputs[0]);
+}
+
+static void invoke_depthwise_conv_float32(const arn_call *c) {
+    arn_depthwise_conv_f32(c->params, c->inputs[0], c->inputs[1], c->inputs[2], c->outputs[0]);
+}
+
+const arn_kernel arn_kernel_conv_float32 = {
+    ARN_OP_CONV, ARN_VARIANT_FLOAT32, ARN_WORDS(arn_conv_typed_params), 3, 1, check_conv_float32, invoke_conv_float32,
+};
+const arn_kernel arn_kernel_depthwise_conv_float32 = {
+    ARN_OP_DEPTHWISE_CONV,        ARN_VARIANT_FLOAT32,           ARN_WORDS(arn_depthwise_conv_typed_params), 3, 1,
+    check_depthwise_conv_float32, invoke_depthwise_conv_float32,
 };

@@ -1,5 +1,6 @@
 #include "arn_kernels.h"
 #include "ranges.h"
+#include "typed_ranges.h"
 
 /* Two operands broadcast over the output. The three records begin alike: dims, the two strides, three zero points. */
 static int is_broadcast(const arn_signature *s) {
@@ -91,3 +92,31 @@ const arn_kernel arn_kernel_softmax = {
     ARN_OP_SOFTMAX, ARN_VARIANT_INT8, ARN_WORDS(arn_softmax_params), 2, 1, check_softmax, invoke_softmax,
 };
 const arn_kernel arn_kernel_lookup = {ARN_OP_LOOKUP, ARN_VARIANT_INT8, ARN_WORDS(arn_lookup_params), 2, 1, check_lookup, invoke_lookup};
+
+static int check_prelu_float32(const arn_signature *s) {
+    const arn_prelu_typed_params *p = (const arn_prelu_typed_params *)s->params;
+    return arn_is_elementwise(s, ARN_FLOAT32, ARN_FLOAT32) && arn_in(p->channels, 1, p->count) && p->count % p->channels == 0 &&
+           arn_elements(&s->inputs[1], ARN_FLOAT32) == (uint32_t)p->channels;
+}
+
+static int check_softmax_float32(const arn_signature *s) {
+    const arn_softmax_typed_params *p = (const arn_softmax_typed_params *)s->params;
+    const int32_t shape[2] = {p->rows, p->length};
+    return arn_is_product(arn_elements(&s->inputs[0], ARN_FLOAT32), shape, 2) &&
+           arn_is_product(arn_elements(&s->outputs[0], ARN_FLOAT32), shape, 2);
+}
+
+static void invoke_prelu_float32(const arn_call *c) {
+    arn_prelu_f32(c->params, c->inputs[0], c->inputs[1], c->outputs[0]);
+}
+
+static void invoke_softmax_float32(const arn_call *c) {
+    arn_softmax_f32(c->params, c->inputs[0], c->outputs[0]);
+}
+
+const arn_kernel arn_kernel_prelu_float32 = {
+    ARN_OP_PRELU, ARN_VARIANT_FLOAT32, ARN_WORDS(arn_prelu_typed_params), 2, 1, check_prelu_float32, invoke_prelu_float32,
+};
+const arn_kernel arn_kernel_softmax_float32 = {
+    ARN_OP_SOFTMAX, ARN_VARIANT_FLOAT32, ARN_WORDS(arn_softmax_typed_params), 1, 1, check_softmax_float32, invoke_softmax_float32,
+};

@@ -1,5 +1,6 @@
 #include "arn_kernels.h"
 #include "ranges.h"
+#include "typed_ranges.h"
 
 static int check_fully_connected(const arn_signature *s, int wide) {
     const arn_fully_connected_params *p = (const arn_fully_connected_params *)s->params;
@@ -61,4 +62,48 @@ const arn_kernel arn_kernel_fully_connected_wide = {
 };
 const arn_kernel arn_kernel_matmul = {
     ARN_OP_MATMUL, ARN_VARIANT_INT8, ARN_WORDS(arn_matmul_params), 2, 1, check_matmul, invoke_matmul,
+};
+
+static int check_fully_connected_float32(const arn_signature *s) {
+    const arn_fully_connected_typed_params *p = (const arn_fully_connected_typed_params *)s->params;
+    const int32_t x[2] = {p->rows, p->in_features}, y[2] = {p->rows, p->out_features}, weight[2] = {p->out_features, p->in_features};
+    return arn_is_product(arn_elements(&s->inputs[0], ARN_FLOAT32), x, 2) &&
+           arn_is_product(arn_elements(&s->inputs[1], ARN_FLOAT32), weight, 2) &&
+           arn_is_product(arn_elements(&s->outputs[0], ARN_FLOAT32), y, 2) && arn_is_absent_or(&s->inputs[2], ARN_FLOAT32, p->out_features);
+}
+
+/* As is_batch, of an operand with this many elements. */
+static int is_float_batch(uint32_t elements, const int32_t batch[3], const int32_t stride[3], int32_t rows, int32_t columns) {
+    int64_t end = (int64_t)rows * columns;
+    for (int i = 0; i < 3; i++) {
+        if (!arn_in(stride[i], 0, ARN_MAX_EXTENT)) {
+            return 0;
+        }
+        end += (int64_t)(batch[i] - 1) * stride[i];
+    }
+    return end <= (int64_t)elements;
+}
+
+static int check_matmul_float32(const arn_signature *s) {
+    const arn_matmul_typed_params *p = (const arn_matmul_typed_params *)s->params;
+    const int32_t y[5] = {p->batch[0], p->batch[1], p->batch[2], p->m, p->n};
+    return arn_is_product(arn_elements(&s->outputs[0], ARN_FLOAT32), y, 5) && arn_in(p->k, 1, ARN_MAX_EXTENT) &&
+           is_float_batch(arn_elements(&s->inputs[0], ARN_FLOAT32), p->batch, p->a_stride, p->m, p->k) &&
+           is_float_batch(arn_elements(&s->inputs[1], ARN_FLOAT32), p->batch, p->b_stride, p->k, p->n);
+}
+
+static void invoke_fully_connected_float32(const arn_call *c) {
+    arn_fully_connected_f32(c->params, c->inputs[0], c->inputs[1], c->inputs[2], c->outputs[0]);
+}
+
+static void invoke_matmul_float32(const arn_call *c) {
+    arn_matmul_f32(c->params, c->inputs[0], c->inputs[1], c->outputs[0]);
+}
+
+const arn_kernel arn_kernel_fully_connected_float32 = {
+    ARN_OP_FULLY_CONNECTED,         ARN_VARIANT_FLOAT32, ARN_WORDS(arn_fully_connected_typed_params), 3, 1, check_fully_connected_float32,
+    invoke_fully_connected_float32,
+};
+const arn_kernel arn_kernel_matmul_float32 = {
+    ARN_OP_MATMUL, ARN_VARIANT_FLOAT32, ARN_WORDS(arn_matmul_typed_params), 2, 1, check_matmul_float32, invoke_matmul_float32,
 };

@@ -1,5 +1,6 @@
 #include "arn_kernels.h"
 #include "ranges.h"
+#include "typed_ranges.h"
 
 /* numerics.md §7: a mean over at most 2^20 elements keeps its sum in int32 and its division in the bounds of the kernel. */
 #define MAX_COUNT ((int32_t)1 << 20)
@@ -48,4 +49,46 @@ const arn_kernel arn_kernel_average_pool = {
 };
 const arn_kernel arn_kernel_reduce_mean = {
     ARN_OP_REDUCE_MEAN, ARN_VARIANT_INT8, ARN_WORDS(arn_reduce_mean_params), 1, 1, check_reduce_mean, invoke_reduce_mean,
+};
+
+static int check_max_pool_float32(const arn_signature *s) {
+    const arn_max_pool_typed_params *p = (const arn_max_pool_typed_params *)s->params;
+    return arn_is_typed_image(s, ARN_FLOAT32) && p->in_c == p->out_c;
+}
+
+static int check_average_pool_float32(const arn_signature *s) {
+    const arn_average_pool_typed_params *p = (const arn_average_pool_typed_params *)s->params;
+    return arn_is_typed_image(s, ARN_FLOAT32) && p->in_c == p->out_c && (int64_t)p->kernel_h * p->kernel_w <= ARN_MAX_EXTENT &&
+           arn_in(p->pad_bottom, 0, ARN_MAX_EXTENT) && arn_in(p->pad_right, 0, ARN_MAX_EXTENT);
+}
+
+static int check_reduce_mean_float32(const arn_signature *s) {
+    const arn_reduce_mean_typed_params *p = (const arn_reduce_mean_typed_params *)s->params;
+    const int32_t x[3] = {p->outer, p->count, p->inner}, y[2] = {p->outer, p->inner};
+    return arn_is_product(arn_elements(&s->inputs[0], ARN_FLOAT32), x, 3) &&
+           arn_is_product(arn_elements(&s->outputs[0], ARN_FLOAT32), y, 2);
+}
+
+static void invoke_max_pool_float32(const arn_call *c) {
+    arn_max_pool_f32(c->params, c->inputs[0], c->outputs[0]);
+}
+
+static void invoke_average_pool_float32(const arn_call *c) {
+    arn_average_pool_f32(c->params, c->inputs[0], c->outputs[0]);
+}
+
+static void invoke_reduce_mean_float32(const arn_call *c) {
+    arn_reduce_mean_f32(c->params, c->inputs[0], c->outputs[0]);
+}
+
+const arn_kernel arn_kernel_max_pool_float32 = {
+    ARN_OP_MAX_POOL, ARN_VARIANT_FLOAT32, ARN_WORDS(arn_max_pool_typed_params), 1, 1, check_max_pool_float32, invoke_max_pool_float32,
+};
+const arn_kernel arn_kernel_average_pool_float32 = {
+    ARN_OP_AVERAGE_POOL,        ARN_VARIANT_FLOAT32,         ARN_WORDS(arn_average_pool_typed_params), 1, 1,
+    check_average_pool_float32, invoke_average_pool_float32,
+};
+const arn_kernel arn_kernel_reduce_mean_float32 = {
+    ARN_OP_REDUCE_MEAN,        ARN_VARIANT_FLOAT32,        ARN_WORDS(arn_reduce_mean_typed_params), 1, 1,
+    check_reduce_mean_float32, invoke_reduce_mean_float32,
 };
