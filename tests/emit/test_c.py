@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from arenite.emit import Program, ProgramTensor
 from arenite.emit.c import write_sources
-from arenite.emit.c_text import comment, integer, real
+from arenite.emit.c_text import comment, integer, needs_math, real
 from arenite.emit.flat import serialize
 from arenite.emit.kernels import kernel_function, params_type
 from arenite.errors import PlanError
@@ -257,6 +257,6 @@ def test_literals() -> None:
     ]
     for value in (0.1, 1.0, 1e-10, 3.4e38, -2.5, 16777216.0, 1 / 3):
         assert np.float32(real(value).removesuffix("f")) == np.float32(value)
-    with pytest.raises(ValueError, match="no C literal"):
-        real(float("inf"))
+    assert [real(v) for v in (float("inf"), float("-inf"), float("nan"), -0.0)] == ["INFINITY", "-INFINITY", "NAN", "-0.0f"]
+    assert needs_math("{-INFINITY, 1.0f}") and needs_math("NAN") and not needs_math("CHANNEL_NAN_1")
     assert comment("*/*/ /** ??/") == "* / * / / ** ? ?/"

@@ -15,8 +15,8 @@ from arenite.graph.operators import Form, Record
 from arenite.plan import MemoryPlan, check
 
 
-def build_program(graph: Graph, plan: MemoryPlan, *, name: str, calibrated: bool) -> Program:
-    """Write `graph` (int8 form) as kernel calls over the places that `plan` gives.
+def build_program(graph: Graph, plan: MemoryPlan, *, name: str, calibrated: bool, precision: str = "int8") -> Program:
+    """Write `graph` (int8 or typed form) as kernel calls over the places that `plan` gives.
 
     `name` is a C identifier; `calibrated` False marks ranges that were measured on synthetic inputs. Raises UnsupportedModelError
     where a movement has no form that the kernels know, ValueError where graph or plan break their contracts (a defect of ours).
@@ -33,6 +33,7 @@ def build_program(graph: Graph, plan: MemoryPlan, *, name: str, calibrated: bool
         memories=plan.memories,
         memory_bytes=plan.memory_bytes,
         calibrated=calibrated,
+        precision=precision,
     )
 
 

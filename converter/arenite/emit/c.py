@@ -40,6 +40,7 @@ def write_sources(program: Program, arn: bytes) -> dict[str, str]:
         "upper": upper,
         "version": __version__,
         "calibrated": int(program.calibrated),
+        "precision": program.precision,
         "arena_bytes": program.arena_bytes,
         "weight_bytes": program.weight_bytes,
         "macs": f"{program.macs:,}",
@@ -69,10 +70,13 @@ def _require_single_memory(program: Program) -> None:
         )
 
 
-def _includes(program: Program, described: list[Layer]) -> list[str]:
+def _includes(program: Program, described: list[Layer]) -> list[list[str]]:
+    """In groups: the C library's, then ours."""
     float_ports = any(program.tensors[port.tensor].dtype is DType.FLOAT32 for port in (*program.inputs, *program.outputs))
+    math = any(c_text.needs_math(definition) for layer in described for definition in layer.definitions)
     aligned = any("ARN_ALIGNED" in definition for layer in described for definition in layer.definitions)
-    return [*(["<string.h>"] if float_ports else []), *(['"arenite.h"'] if aligned else []), '"arn_kernels.h"']
+    system = [*(["<math.h>"] if math else []), *(["<string.h>"] if float_ports else [])]
+    return [*([system] if system else []), [*(['"arenite.h"'] if aligned else []), '"arn_kernels.h"']]
 
 
 def _model_bytes(arn: bytes) -> str:
@@ -83,14 +87,15 @@ def _model_bytes(arn: bytes) -> str:
 def _port(program: Program, port: Port, index: int, direction: str) -> dict[str, object]:
     """What the templates say about an input or output."""
     tensor = program.tensors[port.tensor]
-    if tensor.storage is not Storage.REGION or tensor.dtype not in (DType.INT8, DType.FLOAT32):
-        raise ValueError(f"{port.name}: an input or output must be int8 or float32 in the arena")
+    if tensor.storage is not Storage.REGION:
+        raise ValueError(f"{port.name}: an input or output must be in the arena")
     scale, zero_point = 0.0, 0
     if tensor.quantization is not None:
         scale, zero_point = float(tensor.quantization.scale), int(tensor.quantization.zero_point)
+    is_quantized = tensor.dtype is DType.INT8 and tensor.quantization is not None
     shape = ", ".join(str(size) for size in tensor.shape)
     text = f'{direction.lower()} {index} "{c_text.comment(port.name)}": {tensor.dtype.value} [{shape}]'
-    if tensor.dtype is DType.INT8:
+    if tensor.quantization is not None:
         text += f", real value = {c_text.real(scale)[:-1]} * (q {'-' if zero_point >= 0 else '+'} {abs(zero_point)})"
     if direction == "INPUT":
         text += "; kept" if _is_kept(program, tensor) else "; consumed: its memory is used again"
@@ -106,6 +111,8 @@ def _port(program: Program, port: Port, index: int, direction: str) -> dict[str,
         "scale": c_text.real(scale),
         "zero_point": zero_point,
         "is_float": tensor.dtype is DType.FLOAT32,
+        "is_quantized": is_quantized,
+        "is_converted": is_quantized or tensor.dtype is DType.FLOAT32,
     }
 
 

@@ -83,7 +83,9 @@ class _Writer:
             return self.constants[index]
         tensor = self.program.tensors[index]
         place = f"arena + {tensor.offset}"
-        return f"(float *)(void *)({place})" if tensor.dtype is DType.FLOAT32 else place
+        if tensor.dtype is DType.INT8:
+            return place
+        return f"({c_text.C_TYPES[tensor.dtype]} *)(void *)({place})"
 
     def _describe(self, call: Call) -> str:
         tensors = self.program.tensors

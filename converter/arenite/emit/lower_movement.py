@@ -90,7 +90,7 @@ def lower_movement(file: str, node: Node, inputs: Sequence[Tensor], output: Tens
         case "Concat":
             return tuple(move for move in _concat(file, node, inputs, output))
         case "Pad":
-            return (*_fill(file, node, inputs[0], output), *_copies(file, node, 0, _pad(node, inputs[0], output), output.dtype))
+            return (*_fill(file, node, inputs, output), *_copies(file, node, 0, _pad(node, inputs[0], output), output.dtype))
         case "Slice":
             return _copies(file, node, 0, _slice(node, inputs[0], output), output.dtype)
         case "Transpose":
@@ -136,16 +136,19 @@ def _transpose(node: Node, x: Tensor, output: Tensor) -> View:
     return View(output.shape, tuple(stride[axis] for axis in node.attributes["perm"]), row_major(output.shape))
 
 
-def _fill(file: str, node: Node, x: Tensor, output: Tensor) -> tuple[Move, ...]:
+def _fill(file: str, node: Node, inputs: Sequence[Tensor], output: Tensor) -> tuple[Move, ...]:
+    """Fill writes bytes: enough for int8 and for zeros. Any other value is an operand of one element, which is copied everywhere."""
     if not any(node.attributes["pads"]):
         return ()
+    if len(inputs) > 1:
+        return _copies(file, node, 1, View((output.elements,), (0,), (1,)), output.dtype)
     if output.dtype is DType.INT8:
         value = int(node.attributes["fill"])
     elif node.attributes.get("value", 0.0) == 0:
         value = 0
     else:
         problem = f"padding {output.dtype.value} with value {node.attributes['value']}; only 0 can be written byte by byte"
-        raise _refusal(file, node, problem, "quantize the tensor, or pad with 0")
+        raise _refusal(file, node, problem, "pad with 0")
     return (Move("Fill", {"count": output.bytes, "value": value}, None),)
 
 

@@ -84,6 +84,8 @@ class Program:
     memory_bytes: tuple[int, ...]
     calibrated: bool
     """False: ranges were measured on synthetic inputs; accuracy is unknown."""
+    precision: str = "int8"
+    """int8, float32, or mixed: int8 with layers that are not quantized."""
 
     @property
     def arena_bytes(self) -> int:

@@ -64,7 +64,7 @@ FUNCTIONS: dict[str, Function] = {
     "Sqrt": lambda x, p: np.sqrt(x),
     "Swish": lambda x, p: x * _sigmoid(p.alpha * x),
     "Tanh": lambda x, p: np.tanh(x),
-    "ThresholdedRelu": lambda x, p: np.where(x > p.alpha, x, 0.0),
+    "ThresholdedRelu": lambda x, p: np.where((x > p.alpha) | np.isnan(x), x, 0.0),
 }
 
 

@@ -45,7 +45,7 @@ PAD = Operator(
     name="Pad",
     summary="Padding with a constant",
     onnx=("Pad",),
-    inputs=(_X,),
+    inputs=(_X, Operand("value", "of one element: instead of the attribute", optional=True)),
     attributes=(Attribute("pads", "before each axis, then after each, not negative"), Attribute("value", "float")),
     shape=_pad_shape,
 )

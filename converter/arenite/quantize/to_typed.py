@@ -1,0 +1,221 @@
+"""The float graph becomes the typed form, node by node: the same operators on elements that are not quantized.
+
+Every node gets the kernel variant of its elements' type. Expressions become nodes again, one a step, and a fused activation that the typed
+kernel does not have becomes a Clip. What a tensor's annotation says of quantization is dropped. Numerics §11.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from arenite.errors import QuantizationError
+from arenite.graph import OPERATORS, DType, Expression, Graph, Node, Tensor
+from arenite.graph.expression import UNARY, Step
+from arenite.graph.operators import UNBOUNDED
+from arenite.graph.operators.function import PARAMETERS
+
+TYPE_VARIANTS = {dtype: "plain_int8" if dtype is DType.INT8 else dtype.value for dtype in DType}
+MOVEMENT = ("Reshape", "Transpose", "Slice", "Concat", "Pad")
+"""Any element type; they have no variant."""
+OPTIONAL_BIAS = ("Conv", "DepthwiseConv", "FullyConnected")
+
+
+def to_typed(graph: Graph) -> Graph:
+    """The typed form of an optimized float graph: inputs and outputs have its names, shapes and element types.
+
+    Raises QuantizationError, naming the node, for what has no typed form on its elements.
+    """
+    typed = Typed.of(graph)
+    for node in graph.nodes:
+        typed.lower(node)
+    typed.materialise_outputs()
+    typed.target.prune()
+    return typed.target
+
+
+def drops_annotations(graph: Graph) -> bool:
+    """Whether to_typed drops quantization of activations: the model was made for integers and rounds where the result will not."""
+    return any(tensor.quantization is not None and not tensor.is_constant for tensor in graph.tensors.values())
+
+
+@dataclass
+class Typed:
+    """Builds the typed form of `source` in `target`. Tensors keep their names."""
+
+    source: Graph
+    target: Graph
+    _constants: dict[tuple[object, ...], str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: Graph) -> Typed:
+        target = source.copy()
+        target.nodes = []
+        target.tensors = {name: replace(tensor, quantization=None) for name, tensor in source.tensors.items()}
+        return cls(source, target)
+
+    def lower(self, node: Node) -> None:
+        if node.op == "Elementwise":
+            self._expression(node)
+        elif node.op in MOVEMENT:
+            self._movement(node)
+        elif node.op == "PRelu":
+            self._prelu(node)
+        else:
+            self._operator(node)
+
+    def _emit(self, node: Node, op: str, inputs: tuple[str | None, ...], output: str, attributes: dict[str, Any]) -> str:
+        """Append a node that stands for `node`, on elements of the type of its operands or of its result."""
+        self.target.nodes.append(
+            Node(op, node.name, inputs, (output,), {**attributes, "variant": self._variant(node, op, inputs, output)}, node.origins)
+        )
+        return output
+
+    def _variant(self, node: Node, op: str, inputs: tuple[str | None, ...], output: str) -> str:
+        """Operator.typed_by says which operand's type names it; kernels that move elements of any type have one variant."""
+        if OPERATORS[op].variants == ("bytes",):
+            return "bytes"
+        by = inputs[OPERATORS[op].typed_by] if OPERATORS[op].typed_by < len(inputs) else None
+        dtype = self.target.tensors[output if by is None else by].dtype
+        if TYPE_VARIANTS[dtype] in OPERATORS[op].all_variants:
+            return TYPE_VARIANTS[dtype]
+        known = ", ".join(v for v in OPERATORS[op].all_variants if v in TYPE_VARIANTS.values()) or "none"
+        raise QuantizationError(
+            f"{self.source.name}: {node.name} ({op}) on {dtype.value} is not supported without quantization; its types: {known}."
+        )
+
+    def _temporary(self, node: Node, op: str) -> str:
+        like = self.target.tensors[node.output]
+        return self.target.add(Tensor(f"{node.output}/{op.lower()}", like.shape, like.dtype)).name
+
+    def _constant(self, name: str, data: np.ndarray[Any, np.dtype[Any]]) -> str:
+        key = (data.dtype.str, data.shape, data.tobytes())
+        if key not in self._constants:
+            self._constants[key] = self.target.add_constant(name, data).name
+        return self._constants[key]
+
+    # Operators
+
+    def _operator(self, node: Node) -> None:
+        """As it is; an activation that was fused into it becomes a Clip of its own where the kernel has no bounds."""
+        inputs = node.inputs
+        if node.op in OPTIONAL_BIAS and len(inputs) == 2:
+            inputs = (*inputs, None)
+        attributes = {name: value for name, value in node.attributes.items() if name != "clip"}
+        bounds = tuple(node.attributes.get("clip", UNBOUNDED))
+        variant = self._variant(node, node.op, inputs, node.output)
+        if any(param.name == "clip_min" for param in OPERATORS[node.op].form(variant).params):
+            self._emit_all(node, inputs, {**attributes, "clip": bounds})
+        elif bounds == UNBOUNDED:
+            self._emit_all(node, inputs, attributes)
+        else:
+            unclipped = self._emit(node, node.op, inputs, self._temporary(node, node.op), attributes)
+            self._clip(node, unclipped, node.output, *bounds)
+
+    def _emit_all(self, node: Node, inputs: tuple[str | None, ...], attributes: dict[str, Any]) -> None:
+        """With all of its outputs."""
+        variant = self._variant(node, node.op, inputs, node.output)
+        self.target.nodes.append(replace(node, inputs=inputs, attributes={**attributes, "variant": variant}))
+
+    def _clip(self, node: Node, source: str, output: str, low: float, high: float) -> None:
+        dtype = self.target.tensors[output].dtype
+        if dtype is DType.FLOAT32:
+            self._emit(node, "Clip", (source,), output, {"min": low, "max": high})
+            return
+        limits = np.iinfo(dtype.value)
+        shape = (1,) * len(self.target.tensors[output].shape)
+        ends = [
+            self._constant(f"{output}/{end}", np.full(shape, bound, dtype.numpy))
+            for end, bound in (("min", max(low, limits.min)), ("max", min(high, limits.max)))
+        ]
+        raised = self._emit(node, "Max", (source, ends[0]), self._temporary(node, "Max"), {})
+        self._emit(node, "Min", (raised, ends[1]), output, {})
+
+    def _prelu(self, node: Node) -> None:
+        x, slope = self.target.tensors[node.input], self.target.tensor(node.inputs[1])
+        bounds = tuple(node.attributes.get("clip", UNBOUNDED))
+        result = node.output if bounds == UNBOUNDED else self._temporary(node, "PRelu")
+        trailing = slope.shape
+        while trailing[:1] == (1,):
+            trailing = trailing[1:]
+        if x.shape[len(x.shape) - len(trailing) :] == trailing:
+            self._emit(node, "PRelu", (x.name, slope.name), result, {})
+        elif slope.data is not None:
+            whole = np.ascontiguousarray(np.broadcast_to(slope.data, x.shape))
+            self._emit(node, "PRelu", (x.name, self._constant(f"{slope.name}/whole", whole)), result, {})
+        else:  # max(x, 0) + slope · min(x, 0)
+            zero = self._constant(f"{node.output}/zero", np.zeros((1,) * len(x.shape), x.dtype.numpy))
+            positive = self._emit(node, "Max", (x.name, zero), self._temporary(node, "Max"), {})
+            negative = self._emit(node, "Min", (x.name, zero), self._temporary(node, "Min"), {})
+            scaled = self._emit(node, "Mul", (negative, slope.name), self._temporary(node, "Mul"), {})
+            self._emit(node, "Add", (positive, scaled), result, {})
+        if bounds != UNBOUNDED:
+            self._clip(node, result, node.output, *bounds)
+
+    def _movement(self, node: Node) -> None:
+        attributes, inputs = dict(node.attributes), node.inputs
+        if node.op == "Pad" and len(inputs) == 1:
+            dtype, value = self.target.tensors[node.output].dtype, attributes["value"]
+            if value != 0 or np.signbit(value):  # zeros are written byte by byte
+                inputs = (*inputs, self._constant(f"{node.output}/value", np.full((1,), value, dtype.numpy)))
+        self.target.nodes.append(replace(node, inputs=inputs, attributes=attributes))
+
+    # Expressions
+
+    def _expression(self, node: Node) -> None:
+        expression: Expression = node.attributes["expression"]
+        values = [node.input]
+        for index, step in enumerate(expression.steps):
+            output = node.output if index + 1 == len(expression.steps) else self._temporary(node, step.op)
+            if step.op in UNARY:
+                self._function(node, step, values[_index(step, 0)], output)
+            else:
+                self._arithmetic(node, step, values, output)
+            values.append(output)
+        if not expression.steps:
+            self.target.nodes.append(
+                Node("Reshape", node.name, (node.input,), (node.output,), {"shape": self.target.tensors[node.output].shape})
+            )
+
+    def _function(self, node: Node, step: Step, source: str, output: str) -> None:
+        if step.op == "Clip":
+            self._clip(node, source, output, float(step.attributes["min"]), float(step.attributes["max"]))
+            return
+        self._emit(node, step.op, (source,), output, {**dict(PARAMETERS.get(step.op, ())), **step.attributes})
+
+    def _arithmetic(self, node: Node, step: Step, values: list[str], output: str) -> None:
+        like = self.target.tensors[node.output]
+        if step.op == "Pow" and step.operands[1] == 2.0 and isinstance(step.operands[0], int):
+            square = values[step.operands[0]]
+            self._emit(node, "Mul", (square, square), output, {})
+            return
+        operands = tuple(
+            values[operand]
+            if isinstance(operand, int)
+            else self._constant(f"{node.output}/{step.op.lower()}_constant", np.full((1,) * len(like.shape), operand, like.dtype.numpy))
+            for operand in step.operands
+        )
+        self._emit(node, step.op, operands, output, {})
+
+    # Outputs
+
+    def materialise_outputs(self) -> None:
+        """An output that is constant gets memory of its own, where a copy is written. (One that is an input is that input's memory.)"""
+        for name in dict.fromkeys(self.target.outputs):
+            tensor = self.target.tensors[name]
+            if tensor.data is None:
+                continue
+            value = self.target.add(replace(tensor, name=f"{name}/value")).name
+            self.target.tensors[name] = Tensor(name, tensor.shape, tensor.dtype)
+            self.target.replace_uses(name, value)
+            self.target.outputs = [name if output == value else output for output in self.target.outputs]
+            self.target.nodes.append(Node("Reshape", name, (value,), (name,), {"shape": tensor.shape}))
+
+
+def _index(step: Step, position: int) -> int:
+    operand = step.operands[position]
+    if not isinstance(operand, int):
+        raise ValueError(f"{step.op} of a constant")
+    return operand
