@@ -39,13 +39,14 @@ def decode(operator: Operator, variant: str, params: NDArray[np.int32]) -> Recor
     """Name the words of a record; words beyond those that the operator has are a later version's. Raises ValueError where some lack."""
     if params.size < words(operator, variant):
         raise ValueError(f"{operator.name} has a record of {words(operator, variant)} words, here are {params.size}")
-    values: dict[str, int | float | tuple[int, ...]] = {}
+    values: dict[str, int | float | tuple[float, ...]] = {}
     at = 0
     for field in operator.fields_of(variant):
         part = params[at : at + field.length]
         at += field.length
         if field.is_float:
-            values[field.name] = float(part.view(np.float32)[0])
+            reals = tuple(float(real) for real in part.view(np.float32))
+            values[field.name] = reals[0] if field.length == 1 else reals
         else:
             values[field.name] = int(part[0]) if field.length == 1 else tuple(int(word) for word in part)
     return Record(**values)

@@ -57,6 +57,37 @@ typedef enum arn_op {
     ARN_OP_SWISH = 57,
     ARN_OP_TANH = 58,
     ARN_OP_THRESHOLDED_RELU = 59,
+    ARN_OP_REDUCE_SUM = 120,
+    ARN_OP_REDUCE_MAX = 121,
+    ARN_OP_REDUCE_MIN = 122,
+    ARN_OP_REDUCE_PROD = 123,
+    ARN_OP_REDUCE_L1 = 124,
+    ARN_OP_REDUCE_L2 = 125,
+    ARN_OP_REDUCE_SUM_SQUARE = 126,
+    ARN_OP_REDUCE_LOG_SUM_EXP = 127,
+    ARN_OP_ARG_MAX = 128,
+    ARN_OP_ARG_MIN = 129,
+    ARN_OP_CUM_SUM = 130,
+    ARN_OP_CUM_PROD = 131,
+    ARN_OP_TOP_K = 132,
+    ARN_OP_GATHER = 140,
+    ARN_OP_GATHER_ELEMENTS = 141,
+    ARN_OP_GATHER_ND = 142,
+    ARN_OP_SCATTER_ELEMENTS = 143,
+    ARN_OP_SCATTER_ELEMENTS_REDUCE = 144,
+    ARN_OP_SCATTER_ND = 145,
+    ARN_OP_SCATTER_ND_REDUCE = 146,
+    ARN_OP_TENSOR_SCATTER = 147,
+    ARN_OP_ONE_HOT = 148,
+    ARN_OP_TRILU = 149,
+    ARN_OP_REVERSE_SEQUENCE = 150,
+    ARN_OP_LAYER_NORMALIZATION = 180,
+    ARN_OP_LSTM = 190,
+    ARN_OP_LSTM_LAST = 191,
+    ARN_OP_GRU = 192,
+    ARN_OP_GRU_LAST = 193,
+    ARN_OP_RNN = 194,
+    ARN_OP_RNN_LAST = 195,
     ARN_OP_FIRST_CUSTOM = 0x8000 /* codes from here on are the user's own */
 } arn_op;
 
@@ -689,5 +720,320 @@ typedef struct arn_thresholded_relu_params {
     float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
     float beta;    /* second parameter */
 } arn_thresholded_relu_params;
+
+/* ReduceSum: Sum over axes. */
+typedef struct arn_reduce_sum_params {
+    int32_t kept[4];        /* dimensions that stay, in order, neighbours merged */
+    int32_t kept_stride[4]; /* elements of x from one index to the next */
+    int32_t reduced[4];     /* dimensions reduced over */
+    int32_t reduced_stride[4];
+} arn_reduce_sum_params;
+
+/* ReduceMax: Maximum over axes. */
+typedef struct arn_reduce_max_params {
+    int32_t kept[4];        /* dimensions that stay, in order, neighbours merged */
+    int32_t kept_stride[4]; /* elements of x from one index to the next */
+    int32_t reduced[4];     /* dimensions reduced over */
+    int32_t reduced_stride[4];
+} arn_reduce_max_params;
+
+/* ReduceMin: Minimum over axes. */
+typedef struct arn_reduce_min_params {
+    int32_t kept[4];        /* dimensions that stay, in order, neighbours merged */
+    int32_t kept_stride[4]; /* elements of x from one index to the next */
+    int32_t reduced[4];     /* dimensions reduced over */
+    int32_t reduced_stride[4];
+} arn_reduce_min_params;
+
+/* ReduceProd: Product over axes. */
+typedef struct arn_reduce_prod_params {
+    int32_t kept[4];        /* dimensions that stay, in order, neighbours merged */
+    int32_t kept_stride[4]; /* elements of x from one index to the next */
+    int32_t reduced[4];     /* dimensions reduced over */
+    int32_t reduced_stride[4];
+} arn_reduce_prod_params;
+
+/* ReduceL1: Sum of magnitudes over axes. */
+typedef struct arn_reduce_l1_params {
+    int32_t kept[4];        /* dimensions that stay, in order, neighbours merged */
+    int32_t kept_stride[4]; /* elements of x from one index to the next */
+    int32_t reduced[4];     /* dimensions reduced over */
+    int32_t reduced_stride[4];
+} arn_reduce_l1_params;
+
+/* ReduceL2: Root of the sum of squares over axes. */
+typedef struct arn_reduce_l2_params {
+    int32_t kept[4];        /* dimensions that stay, in order, neighbours merged */
+    int32_t kept_stride[4]; /* elements of x from one index to the next */
+    int32_t reduced[4];     /* dimensions reduced over */
+    int32_t reduced_stride[4];
+} arn_reduce_l2_params;
+
+/* ReduceSumSquare: Sum of squares over axes. */
+typedef struct arn_reduce_sum_square_params {
+    int32_t kept[4];        /* dimensions that stay, in order, neighbours merged */
+    int32_t kept_stride[4]; /* elements of x from one index to the next */
+    int32_t reduced[4];     /* dimensions reduced over */
+    int32_t reduced_stride[4];
+} arn_reduce_sum_square_params;
+
+/* ReduceLogSumExp: Logarithm of the sum of exponentials over axes. */
+typedef struct arn_reduce_log_sum_exp_params {
+    int32_t kept[4];        /* dimensions that stay, in order, neighbours merged */
+    int32_t kept_stride[4]; /* elements of x from one index to the next */
+    int32_t reduced[4];     /* dimensions reduced over */
+    int32_t reduced_stride[4];
+} arn_reduce_log_sum_exp_params;
+
+/* ArgMax: Index of the greatest along an axis, int64. */
+typedef struct arn_arg_max_params {
+    int32_t outer; /* product of the dimensions in front of the axis */
+    int32_t count; /* elements along the axis */
+    int32_t inner; /* product of the dimensions behind it */
+    int32_t last;  /* 0 or 1: of equals the first or the last */
+} arn_arg_max_params;
+
+/* ArgMin: Index of the least along an axis, int64. */
+typedef struct arn_arg_min_params {
+    int32_t outer; /* product of the dimensions in front of the axis */
+    int32_t count; /* elements along the axis */
+    int32_t inner; /* product of the dimensions behind it */
+    int32_t last;  /* 0 or 1: of equals the first or the last */
+} arn_arg_min_params;
+
+/* CumSum: Sum of the elements up to each, along an axis. */
+typedef struct arn_cum_sum_params {
+    int32_t outer;     /* product of the dimensions in front of the axis */
+    int32_t count;     /* elements along the axis */
+    int32_t inner;     /* product of the dimensions behind it */
+    int32_t exclusive; /* 0 or 1 */
+    int32_t reverse;   /* 0 or 1 */
+} arn_cum_sum_params;
+
+/* CumProd: Product of the elements up to each, along an axis. */
+typedef struct arn_cum_prod_params {
+    int32_t outer;     /* product of the dimensions in front of the axis */
+    int32_t count;     /* elements along the axis */
+    int32_t inner;     /* product of the dimensions behind it */
+    int32_t exclusive; /* 0 or 1 */
+    int32_t reverse;   /* 0 or 1 */
+} arn_cum_prod_params;
+
+/* TopK: The k greatest or least along an axis, sorted, and their indices (int64); of equals the first. */
+typedef struct arn_top_k_params {
+    int32_t outer;   /* product of the dimensions in front of the axis */
+    int32_t count;   /* elements along the axis */
+    int32_t inner;   /* product of the dimensions behind it */
+    int32_t k;       /* 1…count */
+    int32_t largest; /* 0 or 1 */
+} arn_top_k_params;
+
+/* Gather: Entries along an axis, by index. */
+typedef struct arn_gather_params {
+    int32_t outer;      /* product of the dimensions in front of the axis */
+    int32_t size;       /* of x along the axis */
+    int32_t count;      /* indices */
+    int32_t inner;      /* bytes of an entry */
+    int32_t index_type; /* arn_dtype of the indices */
+} arn_gather_params;
+
+/* GatherElements: For every index the element at its place, with the index along an axis. */
+typedef struct arn_gather_elements_params {
+    int32_t dims[6];      /* of the indices */
+    int32_t stride[6];    /* elements of x from one index to the next; 0 along the axis */
+    int32_t size;         /* of x along the axis */
+    int32_t step;         /* elements of x from entry to entry along the axis */
+    int32_t element_size; /* bytes: 1, 2, 4 or 8 */
+    int32_t index_type;   /* arn_dtype of the indices */
+} arn_gather_elements_params;
+
+/* GatherND: Entries by indices of several numbers, along the last axis of the indices. */
+typedef struct arn_gather_nd_params {
+    int32_t batches;
+    int32_t rows;         /* indices a batch */
+    int32_t depth;        /* numbers of an index, 1…6 */
+    int32_t sizes[6];     /* dimensions of x that the numbers index, then 1 */
+    int32_t inner;        /* elements of an entry */
+    int32_t element_size; /* bytes: 1, 2, 4 or 8 */
+    int32_t index_type;   /* arn_dtype of the indices */
+} arn_gather_nd_params;
+
+/* ScatterElements: x with updates in the places that the indices along an axis say, in order. */
+typedef struct arn_scatter_elements_params {
+    int32_t dims[6];      /* of the indices */
+    int32_t stride[6];    /* elements of x from one index to the next; 0 along the axis */
+    int32_t size;         /* of x along the axis */
+    int32_t step;         /* elements of x from entry to entry along the axis */
+    int32_t element_size; /* bytes: 1, 2, 4 or 8 */
+    int32_t index_type;   /* arn_dtype of the indices */
+} arn_scatter_elements_params;
+
+/* ScatterElementsReduce: As ScatterElements, updates added to what is there, multiplied with it, or the greater or lesser of both. */
+typedef struct arn_scatter_elements_reduce_params {
+    int32_t dims[6];      /* of the indices */
+    int32_t stride[6];    /* elements of x from one index to the next; 0 along the axis */
+    int32_t size;         /* of x along the axis */
+    int32_t step;         /* elements of x from entry to entry along the axis */
+    int32_t element_size; /* bytes: 1, 2, 4 or 8 */
+    int32_t index_type;   /* arn_dtype of the indices */
+    int32_t reduction;    /* 1 add, 2 mul, 3 max, 4 min */
+} arn_scatter_elements_reduce_params;
+
+/* ScatterND: x with entries replaced by updates, by indices of several numbers, in order. */
+typedef struct arn_scatter_nd_params {
+    int32_t batches;
+    int32_t rows;         /* indices a batch */
+    int32_t depth;        /* numbers of an index, 1…6 */
+    int32_t sizes[6];     /* dimensions of x that the numbers index, then 1 */
+    int32_t inner;        /* elements of an entry */
+    int32_t element_size; /* bytes: 1, 2, 4 or 8 */
+    int32_t index_type;   /* arn_dtype of the indices */
+} arn_scatter_nd_params;
+
+/* ScatterNdReduce: As ScatterND, updates added to what is there, multiplied with it, or the greater or lesser of both. */
+typedef struct arn_scatter_nd_reduce_params {
+    int32_t batches;
+    int32_t rows;         /* indices a batch */
+    int32_t depth;        /* numbers of an index, 1…6 */
+    int32_t sizes[6];     /* dimensions of x that the numbers index, then 1 */
+    int32_t inner;        /* elements of an entry */
+    int32_t element_size; /* bytes: 1, 2, 4 or 8 */
+    int32_t index_type;   /* arn_dtype of the indices */
+    int32_t reduction;    /* 1 add, 2 mul, 3 max, 4 min */
+} arn_scatter_nd_reduce_params;
+
+/* TensorScatter: A cache with an update written from an index on, for each sample of the batch; what leaves the cache is left out. */
+typedef struct arn_tensor_scatter_params {
+    int32_t batch;
+    int32_t outer;      /* product of the dimensions between the first and the axis */
+    int32_t size;       /* of the cache along the axis */
+    int32_t count;      /* of the update along the axis */
+    int32_t inner;      /* bytes of an entry */
+    int32_t index_type; /* arn_dtype of the indices */
+    int32_t circular;   /* 0 or 1 */
+} arn_tensor_scatter_params;
+
+/* OneHot: Along a new axis one value where the index says, another elsewhere; an index outside has none. */
+typedef struct arn_one_hot_params {
+    int32_t outer;
+    int32_t depth;
+    int32_t inner;
+    int32_t element_size; /* bytes: 1, 2, 4 or 8 */
+    int32_t index_type;   /* arn_dtype of the indices */
+} arn_one_hot_params;
+
+/* Trilu: The triangle above or below a diagonal, zeros elsewhere. */
+typedef struct arn_trilu_params {
+    int32_t outer; /* matrices */
+    int32_t rows;
+    int32_t columns;
+    int32_t upper;        /* 0 or 1 */
+    int32_t element_size; /* bytes: 1, 2, 4 or 8 */
+} arn_trilu_params;
+
+/* ReverseSequence: The first entries of every sequence of a batch in reverse, as many as its length. */
+typedef struct arn_reverse_sequence_params {
+    int32_t batch;
+    int32_t time;
+    int32_t time_first; /* 0 or 1 */
+    int32_t inner;      /* bytes of an entry */
+    int32_t index_type; /* arn_dtype of the indices */
+} arn_reverse_sequence_params;
+
+/* LayerNormalization: Rows less their mean (or not), over the root of their mean square, times scale plus bias. */
+typedef struct arn_layer_normalization_params {
+    int32_t rows;
+    int32_t length;  /* elements of a row */
+    int32_t centred; /* 0 or 1: the mean is subtracted */
+    float epsilon;   /* added to the mean square */
+} arn_layer_normalization_params;
+
+/* Lstm: LSTM: the states of every step, then the last. */
+typedef struct arn_lstm_params {
+    int32_t steps;
+    int32_t batch;
+    int32_t features;      /* of the input */
+    int32_t hidden;        /* units */
+    int32_t directions;    /* 1 or 2 */
+    int32_t first_reverse; /* 0 or 1: the first direction goes from the end to the start; a second one does */
+    int32_t activation[6]; /* numbers of the functions, 3 a direction, then 0 */
+    float alpha[6];        /* their parameters */
+    float beta[6];
+    float clip;      /* bound of what enters them; not finite: none */
+    int32_t coupled; /* 0 or 1: the forget gate is 1 − the input gate */
+} arn_lstm_params;
+
+/* LstmLast: LSTM: the last states only. */
+typedef struct arn_lstm_last_params {
+    int32_t steps;
+    int32_t batch;
+    int32_t features;      /* of the input */
+    int32_t hidden;        /* units */
+    int32_t directions;    /* 1 or 2 */
+    int32_t first_reverse; /* 0 or 1: the first direction goes from the end to the start; a second one does */
+    int32_t activation[6]; /* numbers of the functions, 3 a direction, then 0 */
+    float alpha[6];        /* their parameters */
+    float beta[6];
+    float clip;      /* bound of what enters them; not finite: none */
+    int32_t coupled; /* 0 or 1: the forget gate is 1 − the input gate */
+} arn_lstm_last_params;
+
+/* Gru: GRU: the states of every step, then the last. */
+typedef struct arn_gru_params {
+    int32_t steps;
+    int32_t batch;
+    int32_t features;      /* of the input */
+    int32_t hidden;        /* units */
+    int32_t directions;    /* 1 or 2 */
+    int32_t first_reverse; /* 0 or 1: the first direction goes from the end to the start; a second one does */
+    int32_t activation[6]; /* numbers of the functions, 2 a direction, then 0 */
+    float alpha[6];        /* their parameters */
+    float beta[6];
+    float clip;                  /* bound of what enters them; not finite: none */
+    int32_t linear_before_reset; /* 0 or 1 */
+} arn_gru_params;
+
+/* GruLast: GRU: the last states only. */
+typedef struct arn_gru_last_params {
+    int32_t steps;
+    int32_t batch;
+    int32_t features;      /* of the input */
+    int32_t hidden;        /* units */
+    int32_t directions;    /* 1 or 2 */
+    int32_t first_reverse; /* 0 or 1: the first direction goes from the end to the start; a second one does */
+    int32_t activation[6]; /* numbers of the functions, 2 a direction, then 0 */
+    float alpha[6];        /* their parameters */
+    float beta[6];
+    float clip;                  /* bound of what enters them; not finite: none */
+    int32_t linear_before_reset; /* 0 or 1 */
+} arn_gru_last_params;
+
+/* Rnn: RNN: the states of every step, then the last. */
+typedef struct arn_rnn_params {
+    int32_t steps;
+    int32_t batch;
+    int32_t features;      /* of the input */
+    int32_t hidden;        /* units */
+    int32_t directions;    /* 1 or 2 */
+    int32_t first_reverse; /* 0 or 1: the first direction goes from the end to the start; a second one does */
+    int32_t activation[6]; /* numbers of the functions, 1 a direction, then 0 */
+    float alpha[6];        /* their parameters */
+    float beta[6];
+    float clip; /* bound of what enters them; not finite: none */
+} arn_rnn_params;
+
+/* RnnLast: RNN: the last states only. */
+typedef struct arn_rnn_last_params {
+    int32_t steps;
+    int32_t batch;
+    int32_t features;      /* of the input */
+    int32_t hidden;        /* units */
+    int32_t directions;    /* 1 or 2 */
+    int32_t first_reverse; /* 0 or 1: the first direction goes from the end to the start; a second one does */
+    int32_t activation[6]; /* numbers of the functions, 1 a direction, then 0 */
+    float alpha[6];        /* their parameters */
+    float beta[6];
+    float clip; /* bound of what enters them; not finite: none */
+} arn_rnn_last_params;
 
 #endif

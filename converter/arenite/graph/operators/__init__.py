@@ -6,13 +6,30 @@ from arenite.graph.operators.convolution import CONVOLUTION
 from arenite.graph.operators.declaration import UNBOUNDED, VARIANTS, Attribute, Form, Operand, Operator, Param, Record
 from arenite.graph.operators.elementwise import ELEMENTWISE, MAX_DIMS
 from arenite.graph.operators.function import FUNCTION
+from arenite.graph.operators.indexing import INDEXING
 from arenite.graph.operators.matrix import MATRIX
 from arenite.graph.operators.movement import MOVEMENT
+from arenite.graph.operators.normalization import NORMALIZATION
 from arenite.graph.operators.pooling import POOLING
 from arenite.graph.operators.quantization import QUANTIZATION
+from arenite.graph.operators.recurrent import RECURRENT
+from arenite.graph.operators.reduction import REDUCTION
 
 OPERATORS: dict[str, Operator] = {
-    operator.name: operator for operator in (*CONVOLUTION, *MATRIX, *ELEMENTWISE, *FUNCTION, *POOLING, *MOVEMENT, *QUANTIZATION)
+    operator.name: operator
+    for operator in (
+        *CONVOLUTION,
+        *MATRIX,
+        *ELEMENTWISE,
+        *FUNCTION,
+        *POOLING,
+        *MOVEMENT,
+        *QUANTIZATION,
+        *REDUCTION,
+        *INDEXING,
+        *NORMALIZATION,
+        *RECURRENT,
+    )
 }
 
 __all__ = ["MAX_DIMS", "OPERATORS", "UNBOUNDED", "VARIANTS", "Attribute", "Form", "Operand", "Operator", "Param", "Record"]

@@ -18,7 +18,7 @@ from arenite.graph.tensor import DType, Tensor
 Shape = tuple[int, ...]
 Attributes = Mapping[str, Any]
 Inputs = Sequence[Tensor | None]
-Record = dict[str, int | float | tuple[int, ...]]
+Record = dict[str, int | float | tuple[int, ...] | tuple[float, ...]]
 
 VARIANTS = {
     "int8": 0,

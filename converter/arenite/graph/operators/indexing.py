@@ -1,0 +1,402 @@
+"""Operators with indices that may be computed at run time: Gather, Scatter, OneHot, Trilu, ReverseSequence.
+
+A negative index counts from the end. One that is still outside is moved to the nearest valid one where it reads, and what it would
+write is left out: a model cannot make a kernel leave its operands, whatever its indices are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from arenite.graph.node import Node
+from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
+from arenite.graph.operators.elementwise import MAX_DIMS
+from arenite.graph.tensor import DType, Tensor
+
+TYPE_NUMBERS = {
+    DType.INT8: 1,
+    DType.UINT8: 2,
+    DType.INT16: 3,
+    DType.INT32: 4,
+    DType.INT64: 5,
+    DType.FLOAT32: 6,
+    DType.BOOL: 7,
+}
+"""Of arn_dtype."""
+
+REDUCTION_NUMBERS = {"add": 1, "mul": 2, "max": 3, "min": 4}
+SCATTERED = ("float32", "int32", "int64")
+
+
+def _type(tensor: Tensor) -> int:
+    if tensor.dtype not in TYPE_NUMBERS:
+        raise ValueError(f"{tensor.name} is {tensor.dtype.value}: no type of an index")
+    return TYPE_NUMBERS[tensor.dtype]
+
+
+def _strides(shape: Shape) -> tuple[int, ...]:
+    return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
+
+
+def _first_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    return given(inputs, 0).shape
+
+
+_X = Operand("x", "any shape and type")
+_INDICES = Operand("indices", "int32 or int64")
+_AXIS = Attribute("axis", "not negative")
+_ELEMENT = Param("element_size", "bytes: 1, 2, 4 or 8")
+_INDEX_TYPE = Param("index_type", "arn_dtype of the indices")
+_REDUCTION = Param("reduction", "1 add, 2 mul, 3 max, 4 min")
+
+
+def _gather_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    x, axis = given(inputs, 0).shape, attributes["axis"]
+    return (*x[:axis], *given(inputs, 1).shape, *x[axis + 1 :])
+
+
+def _gather_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    x, indices, axis = given(inputs, 0), given(inputs, 1), node.attributes["axis"]
+    return {
+        "outer": prod(x.shape[:axis]),
+        "size": x.shape[axis],
+        "count": indices.elements,
+        "inner": prod(x.shape[axis + 1 :]) * x.dtype.itemsize,
+        "index_type": _type(indices),
+    }
+
+
+GATHER = Operator(
+    name="Gather",
+    summary="Entries along an axis, by index",
+    onnx=("Gather", "Compress"),
+    inputs=(_X, _INDICES),
+    attributes=(_AXIS,),
+    shape=_gather_shape,
+    code=140,
+    variants=("bytes",),
+    stored=(_X, _INDICES),
+    params=(
+        Param("outer", "product of the dimensions in front of the axis"),
+        Param("size", "of x along the axis"),
+        Param("count", "indices"),
+        Param("inner", "bytes of an entry"),
+        _INDEX_TYPE,
+    ),
+    record=_gather_record,
+)
+
+
+def _elements_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    x, indices, axis = given(inputs, 0).shape, given(inputs, 1).shape, attributes["axis"]
+    if len(x) != len(indices) or any(n > m for d, (n, m) in enumerate(zip(indices, x, strict=True)) if d != axis):
+        raise ValueError(f"indices of shape {indices} do not fit {x} along axis {axis}")
+    return indices
+
+
+def _scatter_elements_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    indices = _elements_shape(inputs, attributes)
+    if given(inputs, 2).shape != indices:
+        raise ValueError(f"updates of shape {given(inputs, 2).shape} are not as the indices, {indices}")
+    return given(inputs, 0).shape
+
+
+def _elements_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    x, indices, axis = given(inputs, 0), given(inputs, 1), node.attributes["axis"]
+    stride = _strides(x.shape)
+    missing = MAX_DIMS - len(x.shape)
+    if missing < 0:
+        raise ValueError(f"{x.name} of shape {x.shape} has more than {MAX_DIMS} dimensions")
+    record: Record = {
+        "dims": (1,) * missing + indices.shape,
+        "stride": (0,) * missing + tuple(0 if d == axis else s for d, s in enumerate(stride)),
+        "size": x.shape[axis],
+        "step": stride[axis],
+        "element_size": x.dtype.itemsize,
+        "index_type": _type(indices),
+    }
+    return {**record, "reduction": REDUCTION_NUMBERS[node.attributes["reduction"]]} if "reduction" in node.attributes else record
+
+
+_ELEMENTS = (
+    Param("dims", "of the indices", MAX_DIMS),
+    Param("stride", "elements of x from one index to the next; 0 along the axis", MAX_DIMS),
+    Param("size", "of x along the axis"),
+    Param("step", "elements of x from entry to entry along the axis"),
+    _ELEMENT,
+    _INDEX_TYPE,
+)
+_UPDATES = Operand("updates", "values to write, of the type of x")
+_ATTRIBUTE = Attribute("reduction", "add, mul, max or min")
+
+GATHER_ELEMENTS = Operator(
+    name="GatherElements",
+    summary="For every index the element at its place, with the index along an axis",
+    onnx=("GatherElements",),
+    inputs=(_X, _INDICES),
+    attributes=(_AXIS,),
+    shape=_elements_shape,
+    code=141,
+    variants=("bytes",),
+    stored=(_X, _INDICES),
+    params=_ELEMENTS,
+    record=_elements_record,
+)
+SCATTER_ELEMENTS = Operator(
+    name="ScatterElements",
+    summary="x with updates in the places that the indices along an axis say, in order",
+    onnx=("ScatterElements", "Scatter"),
+    inputs=(_X, _INDICES, _UPDATES),
+    attributes=(_AXIS,),
+    shape=_scatter_elements_shape,
+    code=143,
+    variants=("bytes",),
+    stored=(_X, _INDICES, _UPDATES),
+    params=_ELEMENTS,
+    record=_elements_record,
+    in_place=(0,),
+)
+SCATTER_ELEMENTS_REDUCE = Operator(
+    name="ScatterElementsReduce",
+    summary="As ScatterElements, updates added to what is there, multiplied with it, or the greater or lesser of both",
+    onnx=("ScatterElements",),
+    inputs=(_X, _INDICES, _UPDATES),
+    attributes=(_AXIS, _ATTRIBUTE),
+    shape=_scatter_elements_shape,
+    code=144,
+    variants=SCATTERED,
+    stored=(_X, _INDICES, _UPDATES),
+    params=(*_ELEMENTS, _REDUCTION),
+    record=_elements_record,
+    in_place=(0,),
+)
+
+
+def _gather_nd_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    x, indices, batch = given(inputs, 0).shape, given(inputs, 1).shape, attributes["batch_dims"]
+    if not indices or x[:batch] != indices[:batch] or not 1 <= indices[-1] <= len(x) - batch:
+        raise ValueError(f"indices of shape {indices} do not fit {x} with {batch} batch dimensions")
+    return (*indices[:-1], *x[batch + indices[-1] :])
+
+
+def _scatter_nd_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    x, updates = given(inputs, 0).shape, given(inputs, 2).shape
+    if updates != _gather_nd_shape(inputs, {"batch_dims": 0}):
+        raise ValueError(f"updates of shape {updates} do not fit indices of {given(inputs, 1).shape} and {x}")
+    return x
+
+
+def _nd_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    x, indices, batch = given(inputs, 0), given(inputs, 1), node.attributes.get("batch_dims", 0)
+    depth = indices.shape[-1]
+    if depth > MAX_DIMS:
+        raise ValueError(f"indices of {depth} numbers, at most {MAX_DIMS}")
+    record: Record = {
+        "batches": prod(x.shape[:batch]),
+        "rows": prod(indices.shape[batch:-1]),
+        "depth": depth,
+        "sizes": x.shape[batch : batch + depth] + (1,) * (MAX_DIMS - depth),
+        "inner": prod(x.shape[batch + depth :]),
+        "element_size": x.dtype.itemsize,
+        "index_type": _type(indices),
+    }
+    return {**record, "reduction": REDUCTION_NUMBERS[node.attributes["reduction"]]} if "reduction" in node.attributes else record
+
+
+_ND = (
+    Param("batches", ""),
+    Param("rows", "indices a batch"),
+    Param("depth", "numbers of an index, 1…6"),
+    Param("sizes", "dimensions of x that the numbers index, then 1", MAX_DIMS),
+    Param("inner", "elements of an entry"),
+    _ELEMENT,
+    _INDEX_TYPE,
+)
+
+GATHER_ND = Operator(
+    name="GatherND",
+    summary="Entries by indices of several numbers, along the last axis of the indices",
+    onnx=("GatherND",),
+    inputs=(_X, _INDICES),
+    attributes=(Attribute("batch_dims", "leading dimensions that x and the indices share"),),
+    shape=_gather_nd_shape,
+    code=142,
+    variants=("bytes",),
+    stored=(_X, _INDICES),
+    params=_ND,
+    record=_nd_record,
+)
+SCATTER_ND = Operator(
+    name="ScatterND",
+    summary="x with entries replaced by updates, by indices of several numbers, in order",
+    onnx=("ScatterND",),
+    inputs=(_X, _INDICES, _UPDATES),
+    shape=_scatter_nd_shape,
+    code=145,
+    variants=("bytes",),
+    stored=(_X, _INDICES, _UPDATES),
+    params=_ND,
+    record=_nd_record,
+    in_place=(0,),
+)
+SCATTER_ND_REDUCE = Operator(
+    name="ScatterNdReduce",
+    summary="As ScatterND, updates added to what is there, multiplied with it, or the greater or lesser of both",
+    onnx=("ScatterND",),
+    inputs=(_X, _INDICES, _UPDATES),
+    attributes=(_ATTRIBUTE,),
+    shape=_scatter_nd_shape,
+    code=146,
+    variants=SCATTERED,
+    stored=(_X, _INDICES, _UPDATES),
+    params=(*_ND, _REDUCTION),
+    record=_nd_record,
+    in_place=(0,),
+)
+
+
+def _tensor_scatter_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    cache, update, axis = given(inputs, 0).shape, given(inputs, 1).shape, attributes["axis"]
+    fits = len(cache) == len(update) and all(a == b for d, (a, b) in enumerate(zip(cache, update, strict=False)) if d != axis)
+    if axis < 1 or not fits or update[axis] > cache[axis]:
+        raise ValueError(f"an update of shape {update} does not fit {cache} along axis {axis}")
+    return cache
+
+
+def _tensor_scatter_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    cache, update, axis = given(inputs, 0), given(inputs, 1), node.attributes["axis"]
+    starts = inputs[2]
+    return {
+        "batch": cache.shape[0],
+        "outer": prod(cache.shape[1:axis]),
+        "size": cache.shape[axis],
+        "count": update.shape[axis],
+        "inner": prod(cache.shape[axis + 1 :]) * cache.dtype.itemsize,
+        "index_type": 0 if starts is None else _type(starts),
+        "circular": int(node.attributes["circular"]),
+    }
+
+
+TENSOR_SCATTER = Operator(
+    name="TensorScatter",
+    summary="A cache with an update written from an index on, for each sample of the batch; what leaves the cache is left out",
+    onnx=("TensorScatter",),
+    inputs=(_X, _UPDATES, Operand("starts", "[batch], absent: 0", optional=True)),
+    attributes=(_AXIS, Attribute("circular", "bool: indices wrap around")),
+    shape=_tensor_scatter_shape,
+    code=147,
+    variants=("bytes",),
+    stored=(_X, _UPDATES, Operand("starts", "[batch], int32 or int64; absent: 0", optional=True)),
+    params=(
+        Param("batch", ""),
+        Param("outer", "product of the dimensions between the first and the axis"),
+        Param("size", "of the cache along the axis"),
+        Param("count", "of the update along the axis"),
+        Param("inner", "bytes of an entry"),
+        _INDEX_TYPE,
+        Param("circular", "0 or 1"),
+    ),
+    record=_tensor_scatter_record,
+    in_place=(0,),
+)
+
+
+def _one_hot_results(inputs: Inputs, attributes: Attributes) -> tuple[tuple[Shape, DType], ...]:
+    indices, axis = given(inputs, 0).shape, attributes["axis"]
+    return (((*indices[:axis], attributes["depth"], *indices[axis:]), given(inputs, 1).dtype),)
+
+
+def _one_hot_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    indices, axis = given(inputs, 0), node.attributes["axis"]
+    return {
+        "outer": prod(indices.shape[:axis]),
+        "depth": node.attributes["depth"],
+        "inner": prod(indices.shape[axis:]),
+        "element_size": outputs[0].dtype.itemsize,
+        "index_type": _type(indices),
+    }
+
+
+ONE_HOT = Operator(
+    name="OneHot",
+    summary="Along a new axis one value where the index says, another elsewhere; an index outside has none",
+    onnx=("OneHot", "Hardmax"),
+    inputs=(Operand("indices", "any shape, numeric"), Operand("values", "[2]: off, on")),
+    attributes=(Attribute("axis", "of the output, not negative"), Attribute("depth", "its size")),
+    shape=lambda inputs, attributes: _one_hot_results(inputs, attributes)[0][0],
+    results=_one_hot_results,
+    code=148,
+    variants=("bytes",),
+    stored=(Operand("indices", "[outer, inner]"), Operand("values", "[2]: off, on")),
+    params=(Param("outer", ""), Param("depth", ""), Param("inner", ""), _ELEMENT, _INDEX_TYPE),
+    record=_one_hot_record,
+)
+
+
+def _trilu_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    x = given(inputs, 0)
+    return {
+        "outer": prod(x.shape[:-2]),
+        "rows": x.shape[-2],
+        "columns": x.shape[-1],
+        "upper": int(node.attributes["upper"]),
+        "element_size": x.dtype.itemsize,
+    }
+
+
+_K = Operand("k", "int64: the diagonal, absent: 0", optional=True)
+TRILU = Operator(
+    name="Trilu",
+    summary="The triangle above or below a diagonal, zeros elsewhere",
+    onnx=("Trilu",),
+    inputs=(_X, _K),
+    attributes=(Attribute("upper", "bool"),),
+    shape=_first_shape,
+    code=149,
+    variants=("bytes",),
+    stored=(_X, _K),
+    params=(Param("outer", "matrices"), Param("rows", ""), Param("columns", ""), Param("upper", "0 or 1"), _ELEMENT),
+    record=_trilu_record,
+    in_place=(0,),
+)
+
+
+def _reverse_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    x, lengths, time = given(inputs, 0), given(inputs, 1), node.attributes["time_axis"]
+    return {
+        "batch": x.shape[1 - time],
+        "time": x.shape[time],
+        "time_first": int(time == 0),
+        "inner": prod(x.shape[2:]) * x.dtype.itemsize,
+        "index_type": _type(lengths),
+    }
+
+
+REVERSE_SEQUENCE = Operator(
+    name="ReverseSequence",
+    summary="The first entries of every sequence of a batch in reverse, as many as its length",
+    onnx=("ReverseSequence",),
+    inputs=(Operand("x", "[batch, time, …] or [time, batch, …]"), Operand("lengths", "[batch]")),
+    attributes=(Attribute("time_axis", "0 or 1"),),
+    shape=_first_shape,
+    code=150,
+    variants=("bytes",),
+    stored=(Operand("x", ""), Operand("lengths", "[batch], int32 or int64")),
+    params=(Param("batch", ""), Param("time", ""), Param("time_first", "0 or 1"), Param("inner", "bytes of an entry"), _INDEX_TYPE),
+    record=_reverse_record,
+)
+
+INDEXING = (
+    GATHER,
+    GATHER_ELEMENTS,
+    GATHER_ND,
+    SCATTER_ELEMENTS,
+    SCATTER_ELEMENTS_REDUCE,
+    SCATTER_ND,
+    SCATTER_ND_REDUCE,
+    TENSOR_SCATTER,
+    ONE_HOT,
+    TRILU,
+    REVERSE_SEQUENCE,
+)

@@ -1,0 +1,176 @@
+"""LSTM, GRU and RNN on float32, as ONNX defines them. Batches are in the second dimension of x (layout 0).
+
+The outputs that hold the last states are the kernel's working memory as well. Where nobody reads the states of every step, the operator
+is the one without that output: `LstmLast` for `Lstm`, and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from arenite.graph.node import Node
+from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
+from arenite.graph.tensor import DType, Tensor
+
+ACTIVATIONS = {
+    "Sigmoid": 0,
+    "Tanh": 1,
+    "Relu": 2,
+    "Affine": 3,
+    "LeakyRelu": 4,
+    "ThresholdedRelu": 5,
+    "ScaledTanh": 6,
+    "HardSigmoid": 7,
+    "Elu": 8,
+    "Softsign": 9,
+    "Softplus": 10,
+}
+"""Numbers in the record, fixed for ever."""
+
+MAX_ACTIVATIONS = 6
+"""Three a direction."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A kind of recurrent layer."""
+
+    name: str
+    code: int
+    gates: int
+    """Rows of the weights are gates · hidden."""
+    biases: int
+    functions: int
+    """Activations a direction."""
+    scratch: int
+    """Vectors of `hidden` floats that the kernel needs."""
+    has_cell: bool = False
+
+
+LSTM = Cell("Lstm", 190, gates=4, biases=8, functions=3, scratch=4, has_cell=True)
+GRU = Cell("Gru", 192, gates=3, biases=6, functions=2, scratch=3)
+RNN = Cell("Rnn", 194, gates=1, biases=2, functions=1, scratch=1)
+
+
+def _sizes(cell: Cell, inputs: Inputs, attributes: Attributes) -> tuple[int, int, int, int, int]:
+    """steps, batch, inputs, hidden, directions. Raises ValueError where the operands do not fit each other."""
+    x, weight, recurrent = (given(inputs, i).shape for i in range(3))
+    directions, hidden = len(attributes["directions"]), attributes["hidden"]
+    if len(x) != 3 or weight != (directions, cell.gates * hidden, x[2]) or recurrent != (directions, cell.gates * hidden, hidden):
+        raise ValueError(f"x{x}, W{weight} and R{recurrent} do not fit {directions} directions of {hidden} units")
+    state = (directions, x[1], hidden)
+    expected = [(directions, cell.biases * hidden), (x[1],), state]
+    if cell.has_cell:
+        expected += [state, (directions, 3 * hidden)]
+    for position, shape in enumerate(expected, 3):
+        tensor = inputs[position] if position < len(inputs) else None
+        if tensor is not None and tensor.shape != shape:
+            raise ValueError(f"{tensor.name} has the shape {tensor.shape}, not {shape}")
+    return x[0], x[1], x[2], hidden, directions
+
+
+def _results(cell: Cell, every: bool) -> Callable[[Inputs, Attributes], tuple[tuple[Shape, DType], ...]]:
+    def results(inputs: Inputs, attributes: Attributes) -> tuple[tuple[Shape, DType], ...]:
+        steps, batch, _, hidden, directions = _sizes(cell, inputs, attributes)
+        state = ((directions, batch, hidden), DType.FLOAT32)
+        states = (state, state) if cell.has_cell else (state,)
+        return (((steps, directions, batch, hidden), DType.FLOAT32), *states) if every else states
+
+    return results
+
+
+def _record(cell: Cell) -> Callable[[Node, Inputs, Sequence[Tensor]], Record]:
+    def record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+        a = node.attributes
+        steps, batch, features, hidden, directions = _sizes(cell, inputs, a)
+        missing = MAX_ACTIVATIONS - len(a["activations"])
+        values: Record = {
+            "steps": steps,
+            "batch": batch,
+            "features": features,
+            "hidden": hidden,
+            "directions": directions,
+            "first_reverse": int(a["directions"][0]),
+            "activation": tuple(ACTIVATIONS[name] for name, _, _ in a["activations"]) + (0,) * missing,
+            "alpha": tuple(alpha for _, alpha, _ in a["activations"]) + (0.0,) * missing,
+            "beta": tuple(beta for _, _, beta in a["activations"]) + (0.0,) * missing,
+            "clip": float(a["clip"]),
+        }
+        if cell is LSTM:
+            values["coupled"] = int(a["coupled"])
+        if cell is GRU:
+            values["linear_before_reset"] = int(a["linear_before_reset"])
+        return values
+
+    return record
+
+
+def _scratch(cell: Cell) -> Callable[[Node, Inputs, Sequence[Tensor]], int]:
+    def scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
+        return 4 * cell.scratch * int(node.attributes["hidden"])
+
+    return scratch
+
+
+def _macs(inputs: Inputs, output: Shape) -> int:
+    x = given(inputs, 0).shape
+    return x[0] * x[1] * (given(inputs, 1).elements + given(inputs, 2).elements)
+
+
+def _operator(cell: Cell, every: bool) -> Operator:
+    operands = [
+        Operand("x", "[steps, batch, features]"),
+        Operand("weight", f"[directions, {cell.gates} · hidden, features]: W"),
+        Operand("recurrent", f"[directions, {cell.gates} · hidden, hidden]: R"),
+        Operand("bias", f"[directions, {cell.biases} · hidden]: B", optional=True),
+        Operand("lengths", "int32 [batch]: steps of each sequence", optional=True),
+        Operand("initial_h", "[directions, batch, hidden]", optional=True),
+    ]
+    if cell.has_cell:
+        operands += [
+            Operand("initial_c", "[directions, batch, hidden]", optional=True),
+            Operand("peephole", "[directions, 3 · hidden]: P", optional=True),
+        ]
+    own = {
+        "Lstm": (Param("coupled", "0 or 1: the forget gate is 1 − the input gate"),),
+        "Gru": (Param("linear_before_reset", "0 or 1"),),
+        "Rnn": (),
+    }[cell.name]
+    results = _results(cell, every)
+    return Operator(
+        name=cell.name if every else f"{cell.name}Last",
+        summary=f"{cell.name.upper()}: {'the states of every step, then the last' if every else 'the last states only'}",
+        onnx=(cell.name.upper(),),
+        inputs=tuple(operands),
+        attributes=(
+            Attribute("hidden", "units"),
+            Attribute("directions", "of each: does it go from the end to the start?"),
+            Attribute("activations", f"{cell.functions} a direction: (name, alpha, beta)"),
+            Attribute("clip", "bound of what enters the activations; not finite: none"),
+        ),
+        shape=lambda inputs, attributes: results(inputs, attributes)[0][0],
+        results=results,
+        code=cell.code if every else cell.code + 1,
+        variants=("float32",),
+        stored=tuple(operands),
+        params=(
+            Param("steps", ""),
+            Param("batch", ""),
+            Param("features", "of the input"),
+            Param("hidden", "units"),
+            Param("directions", "1 or 2"),
+            Param("first_reverse", "0 or 1: the first direction goes from the end to the start; a second one does"),
+            Param("activation", f"numbers of the functions, {cell.functions} a direction, then 0", MAX_ACTIVATIONS),
+            Param("alpha", "their parameters", MAX_ACTIVATIONS, is_float=True),
+            Param("beta", "", MAX_ACTIVATIONS, is_float=True),
+            Param("clip", "bound of what enters them; not finite: none", is_float=True),
+            *own,
+        ),
+        record=_record(cell),
+        macs=_macs,
+        scratch=_scratch(cell),
+    )
+
+
+RECURRENT = tuple(_operator(cell, every) for cell in (LSTM, GRU, RNN) for every in (True, False))
