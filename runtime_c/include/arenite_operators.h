@@ -88,6 +88,15 @@ typedef enum arn_op {
     ARN_OP_GRU_LAST = 193,
     ARN_OP_RNN = 194,
     ARN_OP_RNN_LAST = 195,
+    ARN_OP_TREE_ENSEMBLE = 200,
+    ARN_OP_LARGE_TREE_ENSEMBLE = 201,
+    ARN_OP_SQUARED_DISTANCE = 202,
+    ARN_OP_SVM_DECISION = 203,
+    ARN_OP_SVM_VOTES = 204,
+    ARN_OP_SVM_PROBABILITY = 205,
+    ARN_OP_KEY_INDEX = 206,
+    ARN_OP_SOFTMAX_ZERO = 207,
+    ARN_OP_PROBIT = 208,
     ARN_OP_FIRST_CUSTOM = 0x8000 /* codes from here on are the user's own */
 } arn_op;
 
@@ -1035,5 +1044,67 @@ typedef struct arn_rnn_last_params {
     float beta[6];
     float clip; /* bound of what enters them; not finite: none */
 } arn_rnn_last_params;
+
+/* TreeEnsemble: Scores of decision trees, of int16 indices. */
+typedef struct arn_tree_ensemble_params {
+    int32_t rows;
+    int32_t features;
+    int32_t trees;
+    int32_t targets;   /* scores a row */
+    int32_t aggregate; /* 0: mean over the trees, 1: sum, 2: minimum, 3: maximum */
+} arn_tree_ensemble_params;
+
+/* LargeTreeEnsemble: Scores of decision trees, of int32 indices. */
+typedef struct arn_large_tree_ensemble_params {
+    int32_t rows;
+    int32_t features;
+    int32_t trees;
+    int32_t targets;   /* scores a row */
+    int32_t aggregate; /* 0: mean over the trees, 1: sum, 2: minimum, 3: maximum */
+} arn_large_tree_ensemble_params;
+
+/* SquaredDistance: Of every row to every vector: the sum of squared differences. */
+typedef struct arn_squared_distance_params {
+    int32_t rows;
+    int32_t vectors; /* V */
+    int32_t length;  /* n */
+} arn_squared_distance_params;
+
+/* SvmDecision: Decision values of every pair of classes (0, 1), (0, 2), …. */
+typedef struct arn_svm_decision_params {
+    int32_t rows;
+    int32_t vectors;
+    int32_t classes; /* 2 or more */
+} arn_svm_decision_params;
+
+/* SvmVotes: How many of its pairs each class wins: a pair's first class where the decision is positive. */
+typedef struct arn_svm_votes_params {
+    int32_t rows;
+    int32_t classes; /* 2 or more */
+} arn_svm_votes_params;
+
+/* SvmProbability: Probabilities of the classes from those of the pairs (Wu, Lin, Weng 2004, second method). */
+typedef struct arn_svm_probability_params {
+    int32_t rows;
+    int32_t classes; /* 2 or more */
+} arn_svm_probability_params;
+
+/* KeyIndex: Position of every element among the keys, n where it is none of them. */
+typedef struct arn_key_index_params {
+    int32_t count; /* elements */
+    int32_t keys;  /* n */
+    int32_t nan;   /* the position that NaN gets, 0 … n */
+} arn_key_index_params;
+
+/* SoftmaxZero: Softmax along the last axis in which scores of 0 (up to 1e-7) stay 0. */
+typedef struct arn_softmax_zero_params {
+    int32_t rows;
+    int32_t length; /* n */
+} arn_softmax_zero_params;
+
+/* Probit: Inverse of the normal distribution function, by Winitzki's approximation. */
+typedef struct arn_probit_params {
+    int32_t count; /* elements */
+} arn_probit_params;
 
 #endif

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arenite.graph.operators.classical import CLASSICAL
 from arenite.graph.operators.convolution import CONVOLUTION
 from arenite.graph.operators.declaration import UNBOUNDED, VARIANTS, Attribute, Form, Operand, Operator, Param, Record
 from arenite.graph.operators.elementwise import ELEMENTWISE, MAX_DIMS
@@ -14,6 +15,7 @@ from arenite.graph.operators.pooling import POOLING
 from arenite.graph.operators.quantization import QUANTIZATION
 from arenite.graph.operators.recurrent import RECURRENT
 from arenite.graph.operators.reduction import REDUCTION
+from arenite.graph.operators.tree_ensemble import TREE_ENSEMBLE
 
 OPERATORS: dict[str, Operator] = {
     operator.name: operator
@@ -26,6 +28,8 @@ OPERATORS: dict[str, Operator] = {
         *MOVEMENT,
         *QUANTIZATION,
         *REDUCTION,
+        *TREE_ENSEMBLE,
+        *CLASSICAL,
         *INDEXING,
         *NORMALIZATION,
         *RECURRENT,
