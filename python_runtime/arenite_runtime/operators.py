@@ -512,7 +512,7 @@ OPERATORS = (
     Operator(
         "Pow",
         21,
-        ("float32",),
+        ("float32", "int32", "int64"),
         (
             Field("dims", 6),
             Field("a_stride", 6),
@@ -797,6 +797,109 @@ OPERATORS = (
             Field("count"),
             Field("alpha", is_float=True),
             Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Cast",
+        60,
+        ("float32", "int32", "int64", "uint8", "bool", "int16", "uint16", "uint32", "plain_int8"),
+        (
+            Field("count"),
+            Field("target"),
+        ),
+    ),
+    Operator(
+        "Where",
+        61,
+        ("bytes",),
+        (
+            Field("element_size"),
+            Field("dims", 6),
+            Field("condition_stride", 6),
+            Field("x_stride", 6),
+            Field("y_stride", 6),
+        ),
+    ),
+    Operator(
+        "Equal",
+        62,
+        ("float32", "int32", "int64", "bool"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+        ),
+    ),
+    Operator(
+        "Less",
+        63,
+        ("float32", "int32", "int64"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+        ),
+    ),
+    Operator(
+        "LessOrEqual",
+        64,
+        ("float32", "int32", "int64"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+        ),
+    ),
+    Operator(
+        "BitwiseAnd",
+        65,
+        ("bool", "int32", "int64"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+        ),
+    ),
+    Operator(
+        "BitwiseOr",
+        66,
+        ("bool", "int32", "int64"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+        ),
+    ),
+    Operator(
+        "BitwiseXor",
+        67,
+        ("bool", "int32", "int64"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+        ),
+    ),
+    Operator(
+        "BitShift",
+        68,
+        ("int32", "int64"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+            Field("right"),
+        ),
+    ),
+    Operator(
+        "Mod",
+        69,
+        ("float32", "int32", "int64"),
+        (
+            Field("dims", 6),
+            Field("a_stride", 6),
+            Field("b_stride", 6),
+            Field("fmod"),
         ),
     ),
     Operator(

@@ -57,6 +57,16 @@ typedef enum arn_op {
     ARN_OP_SWISH = 57,
     ARN_OP_TANH = 58,
     ARN_OP_THRESHOLDED_RELU = 59,
+    ARN_OP_CAST = 60,
+    ARN_OP_WHERE = 61,
+    ARN_OP_EQUAL = 62,
+    ARN_OP_LESS = 63,
+    ARN_OP_LESS_OR_EQUAL = 64,
+    ARN_OP_BITWISE_AND = 65,
+    ARN_OP_BITWISE_OR = 66,
+    ARN_OP_BITWISE_XOR = 67,
+    ARN_OP_BIT_SHIFT = 68,
+    ARN_OP_MOD = 69,
     ARN_OP_REDUCE_SUM = 120,
     ARN_OP_REDUCE_MAX = 121,
     ARN_OP_REDUCE_MIN = 122,
@@ -527,7 +537,7 @@ typedef struct arn_min_params {
     int32_t b_stride[6];
 } arn_min_params;
 
-/* Pow: Power. */
+/* Pow: Power; of integers modulo 2^width. */
 typedef struct arn_pow_params {
     int32_t dims[6];     /* dimensions of the output, collapsed */
     int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
@@ -729,6 +739,79 @@ typedef struct arn_thresholded_relu_params {
     float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
     float beta;    /* second parameter */
 } arn_thresholded_relu_params;
+
+/* Cast: Another element type: integers wrap, floats are cut towards zero and saturate (NaN gives 0), bool is whether it is not 0. */
+typedef struct arn_cast_params {
+    int32_t count;  /* elements */
+    int32_t target; /* arn_variant of the result's elements */
+} arn_cast_params;
+
+/* Where: x where the condition holds, y elsewhere. */
+typedef struct arn_where_params {
+    int32_t element_size;        /* bytes: 1, 2, 4 or 8 */
+    int32_t dims[6];             /* dimensions of the output, collapsed */
+    int32_t condition_stride[6]; /* elements from one index to the next; 0 where broadcast */
+    int32_t x_stride[6];
+    int32_t y_stride[6];
+} arn_where_params;
+
+/* Equal: Whether a equals b. */
+typedef struct arn_equal_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+} arn_equal_params;
+
+/* Less: Whether a is less than b. */
+typedef struct arn_less_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+} arn_less_params;
+
+/* LessOrEqual: Whether a is less than or equal to b. */
+typedef struct arn_less_or_equal_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+} arn_less_or_equal_params;
+
+/* BitwiseAnd: And of every bit, or of truths. */
+typedef struct arn_bitwise_and_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+} arn_bitwise_and_params;
+
+/* BitwiseOr: Or of every bit, or of truths. */
+typedef struct arn_bitwise_or_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+} arn_bitwise_or_params;
+
+/* BitwiseXor: Exclusive or of every bit, or of truths. */
+typedef struct arn_bitwise_xor_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+} arn_bitwise_xor_params;
+
+/* BitShift: a shifted by b bits, taken modulo the width; to the right without sign. */
+typedef struct arn_bit_shift_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+    int32_t right; /* 0: to the left, 1: to the right */
+} arn_bit_shift_params;
+
+/* Mod: Remainder of a division; of integers by 0 it is 0. */
+typedef struct arn_mod_params {
+    int32_t dims[6];     /* dimensions of the output, collapsed */
+    int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
+    int32_t b_stride[6];
+    int32_t fmod; /* sign of the result: 0: b's, 1: a's */
+} arn_mod_params;
 
 /* ReduceSum: Sum over axes. */
 typedef struct arn_reduce_sum_params {

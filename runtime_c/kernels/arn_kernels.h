@@ -145,6 +145,102 @@ void arn_swish_f32(const arn_swish_params *p, const float *x, float *y);
 void arn_tanh_f32(const arn_tanh_params *p, const float *x, float *y);
 void arn_thresholded_relu_f32(const arn_thresholded_relu_params *p, const float *x, float *y);
 
+/* §11, comparisons: y is bool, 0 or 1 a byte. */
+void arn_equal_f32(const arn_equal_params *p, const float *a, const float *b, uint8_t *y);
+void arn_equal_i32(const arn_equal_params *p, const int32_t *a, const int32_t *b, uint8_t *y);
+void arn_equal_i64(const arn_equal_params *p, const int64_t *a, const int64_t *b, uint8_t *y);
+void arn_equal_bool(const arn_equal_params *p, const uint8_t *a, const uint8_t *b, uint8_t *y);
+void arn_less_f32(const arn_less_params *p, const float *a, const float *b, uint8_t *y);
+void arn_less_i32(const arn_less_params *p, const int32_t *a, const int32_t *b, uint8_t *y);
+void arn_less_i64(const arn_less_params *p, const int64_t *a, const int64_t *b, uint8_t *y);
+void arn_less_or_equal_f32(const arn_less_or_equal_params *p, const float *a, const float *b, uint8_t *y);
+void arn_less_or_equal_i32(const arn_less_or_equal_params *p, const int32_t *a, const int32_t *b, uint8_t *y);
+void arn_less_or_equal_i64(const arn_less_or_equal_params *p, const int64_t *a, const int64_t *b, uint8_t *y);
+
+/* §11, bits, remainders, integer powers. y may be a or b where that operand is not broadcast. */
+void arn_bitwise_and_bool(const arn_bitwise_and_params *p, const uint8_t *a, const uint8_t *b, uint8_t *y);
+void arn_bitwise_and_i32(const arn_bitwise_and_params *p, const int32_t *a, const int32_t *b, int32_t *y);
+void arn_bitwise_and_i64(const arn_bitwise_and_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+void arn_bitwise_or_bool(const arn_bitwise_or_params *p, const uint8_t *a, const uint8_t *b, uint8_t *y);
+void arn_bitwise_or_i32(const arn_bitwise_or_params *p, const int32_t *a, const int32_t *b, int32_t *y);
+void arn_bitwise_or_i64(const arn_bitwise_or_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+void arn_bitwise_xor_bool(const arn_bitwise_xor_params *p, const uint8_t *a, const uint8_t *b, uint8_t *y);
+void arn_bitwise_xor_i32(const arn_bitwise_xor_params *p, const int32_t *a, const int32_t *b, int32_t *y);
+void arn_bitwise_xor_i64(const arn_bitwise_xor_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+void arn_bit_shift_i32(const arn_bit_shift_params *p, const int32_t *a, const int32_t *b, int32_t *y);
+void arn_bit_shift_i64(const arn_bit_shift_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+void arn_mod_f32(const arn_mod_params *p, const float *a, const float *b, float *y);
+void arn_mod_i32(const arn_mod_params *p, const int32_t *a, const int32_t *b, int32_t *y);
+void arn_mod_i64(const arn_mod_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+void arn_pow_i32(const arn_pow_params *p, const int32_t *a, const int32_t *b, int32_t *y);
+void arn_pow_i64(const arn_pow_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+
+/* §11. Cast: y has the element type that the record names. Where: y = condition ? x : z, in elements of element_size bytes. */
+void arn_cast_f32(const arn_cast_params *p, const float *x, void *y);
+void arn_cast_i32(const arn_cast_params *p, const int32_t *x, void *y);
+void arn_cast_i64(const arn_cast_params *p, const int64_t *x, void *y);
+void arn_cast_u8(const arn_cast_params *p, const uint8_t *x, void *y);
+void arn_cast_bool(const arn_cast_params *p, const uint8_t *x, void *y);
+void arn_cast_i16(const arn_cast_params *p, const int16_t *x, void *y);
+void arn_cast_u16(const arn_cast_params *p, const uint16_t *x, void *y);
+void arn_cast_u32(const arn_cast_params *p, const uint32_t *x, void *y);
+void arn_cast_i8(const arn_cast_params *p, const int8_t *x, void *y);
+void arn_where(const arn_where_params *p, const uint8_t *condition, const void *x, const void *z, void *y);
+
+/* §11, reductions. Integers wrap; NaN is the maximum and the minimum of what holds it. */
+void arn_reduce_sum_f32(const arn_reduce_sum_params *p, const float *x, float *y);
+void arn_reduce_sum_i32(const arn_reduce_sum_params *p, const int32_t *x, int32_t *y);
+void arn_reduce_sum_i64(const arn_reduce_sum_params *p, const int64_t *x, int64_t *y);
+void arn_reduce_max_f32(const arn_reduce_max_params *p, const float *x, float *y);
+void arn_reduce_max_i32(const arn_reduce_max_params *p, const int32_t *x, int32_t *y);
+void arn_reduce_max_i64(const arn_reduce_max_params *p, const int64_t *x, int64_t *y);
+void arn_reduce_max_u8(const arn_reduce_max_params *p, const uint8_t *x, uint8_t *y);
+void arn_reduce_max_bool(const arn_reduce_max_params *p, const uint8_t *x, uint8_t *y);
+void arn_reduce_max_i8(const arn_reduce_max_params *p, const int8_t *x, int8_t *y);
+void arn_reduce_min_f32(const arn_reduce_min_params *p, const float *x, float *y);
+void arn_reduce_min_i32(const arn_reduce_min_params *p, const int32_t *x, int32_t *y);
+void arn_reduce_min_i64(const arn_reduce_min_params *p, const int64_t *x, int64_t *y);
+void arn_reduce_min_u8(const arn_reduce_min_params *p, const uint8_t *x, uint8_t *y);
+void arn_reduce_min_bool(const arn_reduce_min_params *p, const uint8_t *x, uint8_t *y);
+void arn_reduce_min_i8(const arn_reduce_min_params *p, const int8_t *x, int8_t *y);
+void arn_reduce_prod_f32(const arn_reduce_prod_params *p, const float *x, float *y);
+void arn_reduce_prod_i32(const arn_reduce_prod_params *p, const int32_t *x, int32_t *y);
+void arn_reduce_prod_i64(const arn_reduce_prod_params *p, const int64_t *x, int64_t *y);
+void arn_reduce_l1_f32(const arn_reduce_l1_params *p, const float *x, float *y);
+void arn_reduce_l1_i32(const arn_reduce_l1_params *p, const int32_t *x, int32_t *y);
+void arn_reduce_l1_i64(const arn_reduce_l1_params *p, const int64_t *x, int64_t *y);
+void arn_reduce_l2_f32(const arn_reduce_l2_params *p, const float *x, float *y);
+void arn_reduce_sum_square_f32(const arn_reduce_sum_square_params *p, const float *x, float *y);
+void arn_reduce_sum_square_i32(const arn_reduce_sum_square_params *p, const int32_t *x, int32_t *y);
+void arn_reduce_sum_square_i64(const arn_reduce_sum_square_params *p, const int64_t *x, int64_t *y);
+void arn_reduce_log_sum_exp_f32(const arn_reduce_log_sum_exp_params *p, const float *x, float *y);
+
+/* §11, along an axis. Cumulative ones: y may be x. */
+void arn_arg_max_f32(const arn_arg_max_params *p, const float *x, int64_t *y);
+void arn_arg_max_i32(const arn_arg_max_params *p, const int32_t *x, int64_t *y);
+void arn_arg_max_i64(const arn_arg_max_params *p, const int64_t *x, int64_t *y);
+void arn_arg_max_u8(const arn_arg_max_params *p, const uint8_t *x, int64_t *y);
+void arn_arg_max_bool(const arn_arg_max_params *p, const uint8_t *x, int64_t *y);
+void arn_arg_max_i8(const arn_arg_max_params *p, const int8_t *x, int64_t *y);
+void arn_arg_min_f32(const arn_arg_min_params *p, const float *x, int64_t *y);
+void arn_arg_min_i32(const arn_arg_min_params *p, const int32_t *x, int64_t *y);
+void arn_arg_min_i64(const arn_arg_min_params *p, const int64_t *x, int64_t *y);
+void arn_arg_min_u8(const arn_arg_min_params *p, const uint8_t *x, int64_t *y);
+void arn_arg_min_bool(const arn_arg_min_params *p, const uint8_t *x, int64_t *y);
+void arn_arg_min_i8(const arn_arg_min_params *p, const int8_t *x, int64_t *y);
+void arn_cum_sum_f32(const arn_cum_sum_params *p, const float *x, float *y);
+void arn_cum_sum_i32(const arn_cum_sum_params *p, const int32_t *x, int32_t *y);
+void arn_cum_sum_i64(const arn_cum_sum_params *p, const int64_t *x, int64_t *y);
+void arn_cum_prod_f32(const arn_cum_prod_params *p, const float *x, float *y);
+void arn_cum_prod_i32(const arn_cum_prod_params *p, const int32_t *x, int32_t *y);
+void arn_cum_prod_i64(const arn_cum_prod_params *p, const int64_t *x, int64_t *y);
+void arn_top_k_f32(const arn_top_k_params *p, const float *x, float *y, int64_t *indices);
+void arn_top_k_i32(const arn_top_k_params *p, const int32_t *x, int32_t *y, int64_t *indices);
+void arn_top_k_i64(const arn_top_k_params *p, const int64_t *x, int64_t *y, int64_t *indices);
+void arn_top_k_u8(const arn_top_k_params *p, const uint8_t *x, uint8_t *y, int64_t *indices);
+void arn_top_k_bool(const arn_top_k_params *p, const uint8_t *x, uint8_t *y, int64_t *indices);
+void arn_top_k_i8(const arn_top_k_params *p, const int8_t *x, int8_t *y, int64_t *indices);
+
 #ifdef __cplusplus
 }
 #endif

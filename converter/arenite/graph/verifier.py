@@ -16,7 +16,7 @@ from arenite.graph.tensor import DType, Tensor
 _GIVEN_SHAPE = ("StridedCopy", "Fill")
 """Their shapes follow from a memory plan, not from operands."""
 _CONVERSIONS = {"Quantize": (DType.FLOAT32, DType.INT8), "Dequantize": (DType.INT8, DType.FLOAT32)}
-_BROADCASTING = ("Add", "Sub", "Mul", "Div")
+_BROADCASTING = ("Add", "Sub", "Mul", "Div", "Max", "Min", "Pow", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitShift", "Mod")
 _VECTORS_FROM = {"Conv": 2, "DepthwiseConv": 2, "FullyConnected": 2, "BatchNormalization": 1}
 """The operand from which on each has one value an output channel."""
 _DROPPED = ("clip", "expression")
@@ -50,10 +50,8 @@ def _verify_names(graph: Graph) -> None:
     for name, tensor in graph.tensors.items():
         _require(name == tensor.name, f"the tensor named {tensor.name} is filed as {name}")
         _require(tensor.elements > 0, f"tensor {name} of shape {tensor.shape} has no elements")
-        if tensor.dtype is DType.INT8 and not tensor.is_constant:
-            _require(
-                tensor.quantization is not None and tensor.quantization.is_per_tensor, f"int8 tensor {name} has no per-tensor quantization"
-            )
+        if tensor.dtype is DType.INT8 and not tensor.is_constant and tensor.quantization is not None:
+            _require(tensor.quantization.is_per_tensor, f"int8 tensor {name} is quantized per channel")
     for kind, names in (("input", graph.inputs), ("output", graph.outputs)):
         for name in names:
             _require(name in graph.tensors, f"{kind} {name} has no tensor")
@@ -98,6 +96,10 @@ def _verify_node(graph: Graph, node: Node) -> None:
             _verify_shape(node, operator, inputs, output, stored)
     else:
         _verify_results(node, operator, inputs, [graph.tensors[name] for name in node.outputs])
+    if node.attributes.get("variant") in ("int8", "wide"):
+        for tensor in (*inputs, output):
+            if tensor is not None and tensor.dtype is DType.INT8 and not tensor.is_constant:
+                _require(tensor.quantization is not None, f"{_label(node)}: int8 tensor {tensor.name} has no scale")
     if stored:
         _verify_record(node, operator, inputs, [graph.tensors[name] for name in node.outputs])
 

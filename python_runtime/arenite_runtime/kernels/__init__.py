@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from arenite_runtime.kernels import binary, conversion, convolution, elementwise, function, matrix, movement, pooling
+from arenite_runtime.kernels import binary, conversion, convolution, elementwise, function, logic, matrix, movement, pooling, reduction
 
 Kernel = Callable[..., None]
 
@@ -56,5 +56,7 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     ("Pow", "float32"): binary.power,
     **{(op, variant): kernel for op, kernel in _ARITHMETIC.items() for variant in ("float32", "int32", "int64")},
     **{(op, "float32"): kernel for op, kernel in function.KERNELS.items()},
+    **logic.KERNELS,
+    **reduction.KERNELS,
 }
 """By operator and variant."""

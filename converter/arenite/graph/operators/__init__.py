@@ -8,6 +8,7 @@ from arenite.graph.operators.declaration import UNBOUNDED, VARIANTS, Attribute, 
 from arenite.graph.operators.elementwise import ELEMENTWISE, MAX_DIMS
 from arenite.graph.operators.function import FUNCTION
 from arenite.graph.operators.indexing import INDEXING
+from arenite.graph.operators.logic import LOGIC
 from arenite.graph.operators.matrix import MATRIX
 from arenite.graph.operators.movement import MOVEMENT
 from arenite.graph.operators.normalization import NORMALIZATION
@@ -24,6 +25,7 @@ OPERATORS: dict[str, Operator] = {
         *MATRIX,
         *ELEMENTWISE,
         *FUNCTION,
+        *LOGIC,
         *POOLING,
         *MOVEMENT,
         *QUANTIZATION,
