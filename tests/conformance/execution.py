@@ -52,7 +52,7 @@ def run_case(case: Case, engine: str = "c") -> Outcome:
 def convert_case(case: Case, folder: Path) -> None:
     """Write case.arn, precision float32. Raises what the converter raises."""
     try:
-        from arenite.quantize import to_typed
+        from arenite.quantize.to_typed import to_typed
     except ImportError:
         from conformance.minimal_lowering import to_typed
 

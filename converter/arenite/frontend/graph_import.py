@@ -29,6 +29,16 @@ Shape = tuple[int, ...]
 
 FLOAT_TYPES = frozenset({TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE})
 INT8_TYPES = {TensorProto.INT8: DType.INT8, TensorProto.UINT8: DType.UINT8}
+PLAIN_TYPES = {
+    **INT8_TYPES,
+    TensorProto.BOOL: DType.BOOL,
+    TensorProto.INT16: DType.INT16,
+    TensorProto.INT32: DType.INT32,
+    TensorProto.INT64: DType.INT64,
+    TensorProto.UINT16: DType.UINT16,
+    TensorProto.UINT32: DType.UINT32,
+}
+"""Integers and truth values that stand for themselves."""
 
 
 def import_graph(model: onnx.ModelProto, file: str, name: str, shapes: Mapping[str, Shape]) -> Graph:
@@ -75,14 +85,19 @@ class _Walk:
             elem_type = info.type.tensor_type.elem_type
             if elem_type in FLOAT_TYPES:
                 tensor = Tensor(info.name, shapes[info.name], DType.FLOAT32)
-            elif elem_type in INT8_TYPES:
+            elif elem_type in INT8_TYPES and (quantization := self.input_quantization(info.name, elem_type)) is not None:
                 self.graph.io_dtypes[info.name] = INT8_TYPES[elem_type]
-                tensor = Tensor(info.name, shapes[info.name], DType.INT8, None, self.input_quantization(info.name, elem_type))
+                tensor = Tensor(info.name, shapes[info.name], DType.INT8, None, quantization)
+            elif elem_type in PLAIN_TYPES:
+                tensor = Tensor(info.name, shapes[info.name], PLAIN_TYPES[elem_type])
             else:
                 type_name = TensorProto.DataType.Name(elem_type).lower()
                 self.problems.append(
                     Unsupported(
-                        info.name, "graph input", f"its element type is {type_name}", "use float32, int8 or uint8, or make it a constant"
+                        info.name,
+                        "graph input",
+                        f"its element type is {type_name}",
+                        "use float32, bool, or integers of at most 32 bits or int64, or make it a constant",
                     )
                 )
                 self.values[info.name] = UNKNOWN
@@ -93,7 +108,7 @@ class _Walk:
 
     def input_quantization(self, name: str, elem_type: int) -> Quantization | None:
         """What the DequantizeLinear behind an int8 input says, looking through nodes that only move elements. None where there is
-        none (the node that needs it is then refused)."""
+        none: its integers stand for themselves."""
         known = {k: np.asarray(v.array) for k, v in self.values.items() if isinstance(v, Constant)}
         reached = {name}
         for node in self.model.graph.node:
@@ -105,7 +120,7 @@ class _Walk:
                 zero_point = known.get(node.input[2]) if len(node.input) > 2 else None
                 zero = 0 if zero_point is None else int(zero_point.reshape(-1)[0])
                 return Quantization.per_tensor(known[node.input[1]].reshape(-1)[0], zero - (128 if elem_type == TensorProto.UINT8 else 0))
-            if node.op_type == "Cast":
+            if node.op_type == "Cast" and any(a.name == "to" and a.i in FLOAT_TYPES for a in node.attribute):
                 return IDENTITY_CAST[INT8_TYPES[elem_type]]
             if node.op_type in MOVES_INT8 or node.op_type == "Identity":
                 reached.update(node.output)
@@ -244,7 +259,7 @@ class _Walk:
         if call.operator not in MOVES_INT8:
             return None
         data = range(len(call.inputs)) if call.operator == "Concat" else range(1)
-        int8 = [i for i in data if isinstance(v := call.inputs[i], str) and self.graph.tensors[v].dtype is DType.INT8]
+        int8 = [i for i in data if isinstance(v := call.inputs[i], str) and is_quantized(self.graph.tensors[v])]
         if not int8:
             return None
         tensors = [self.graph.tensors[str(call.inputs[i])] for i in int8]
@@ -288,20 +303,15 @@ class _Walk:
                 computed
                 and shape is not None
                 and 0 not in shape
-                and self.types.get(output) in FLOAT_TYPES
+                and (dtype := element_type(self.types.get(output, TensorProto.UNDEFINED))) is not None
                 and output not in self.graph.tensors
             ):
-                self.graph.tensors[output] = Tensor(output, shape, DType.FLOAT32)
+                self.graph.tensors[output] = Tensor(output, shape, dtype)
                 self.values[output] = output
 
     # Outputs
 
     def outputs(self) -> None:
-        for name in self.graph.inputs:
-            if self.graph.tensors[name].dtype is DType.INT8 and self.graph.tensors[name].quantization is None:
-                self.problems.append(
-                    Unsupported(name, "graph input", "it is int8 and nothing gives its scale", "put DequantizeLinear behind the input")
-                )
         for info in self.model.graph.output:
             value = self.values.get(info.name)
             if value is None:
@@ -317,7 +327,7 @@ class _Walk:
                 value = self.output_copy(value, info.name)
             tensor = self.graph.tensors[value]
             elem_type = info.type.tensor_type.elem_type
-            if tensor.dtype is DType.INT8:
+            if is_quantized(tensor):
                 self.graph.io_dtypes[value] = INT8_TYPES.get(elem_type, DType.INT8)
             self.graph.outputs.append(value)
 
@@ -350,6 +360,16 @@ def rename(graph: Graph, old: str, new: str, at: int) -> None:
                 outputs=tuple(new if name == old else name for name in node.outputs),
             )
     graph.outputs = [new if name == old else name for name in graph.outputs]
+
+
+def is_quantized(tensor: Tensor) -> bool:
+    """Whether its int8 elements stand for scale · (q − zero_point)."""
+    return tensor.dtype is DType.INT8 and tensor.quantization is not None
+
+
+def element_type(elem_type: int) -> DType | None:
+    """The type that the IR has for a TensorProto.DataType."""
+    return DType.FLOAT32 if elem_type in FLOAT_TYPES else PLAIN_TYPES.get(elem_type)
 
 
 def normal_domain(domain: str) -> str:

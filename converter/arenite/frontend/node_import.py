@@ -86,6 +86,28 @@ class NodeImport:
             )
         return value
 
+    def tensor(self, index: int) -> str:
+        """Operand `index` as a tensor of the graph of any element type, a constant one too. Quantized elements are refused."""
+        value = self.value(index)
+        if isinstance(value, Constant):
+            return self.add_constant(self.typed(value))
+        tensor = self.graph.tensors[value]
+        if tensor.quantization is not None and tensor.dtype is DType.INT8:
+            self.activation(index)
+        return value
+
+    def typed(self, value: Constant) -> Constant:
+        """With elements of a type that the IR has: every float becomes float32."""
+        array = np.asarray(value.array)
+        if array.dtype.name not in _PLAIN:
+            with np.errstate(over="ignore"):
+                array = array.astype(np.float32)
+        return Constant(value.name, array, value.quantization)
+
+    def dtype(self, value: Value) -> DType:
+        """The element type that a value has, or gets, in the graph."""
+        return DType.of(self.typed(value).array) if isinstance(value, Constant) else self.graph.tensors[value].dtype
+
     def constant(self, index: int, what: str, remedy: str = "") -> Constant | None:
         """Operand `index`, which must be known at conversion; None where it is absent."""
         if not self.has(index):
@@ -147,20 +169,22 @@ class NodeImport:
         self,
         op: str,
         inputs: Sequence[str | None],
-        dtype: DType = DType.FLOAT32,
+        dtype: DType | None = None,
         quantization: Quantization | None = None,
         **attributes: Any,
     ) -> str:
-        """Append a node of the IR under this node's name; its output gets the shape that the operator's rule gives."""
+        """Append a node of the IR under this node's name; its output gets the shape, and without `dtype` the element type, that the
+        operator's rule gives."""
         tensors = [None if name is None else self.graph.tensors[name] for name in inputs]
         try:
-            shape = OPERATORS[op].shape(tensors, attributes)
+            ((shape, usual),) = OPERATORS[op].outputs(tensors, attributes)
+            usual = DType.FLOAT32 if op == "Dequantize" else usual
         except ValueError as error:
             self.malformed(f"{error}")
         if 0 in shape:
             self.refuse(f"its result has the shape {list(shape)}: no elements", "remove the node, or choose a size that leaves elements")
         stem = next((name for name in self.outputs if name), self.name)
-        output = self.graph.add(Tensor(f"{stem}/{op}", tuple(int(n) for n in shape), dtype, None, quantization))
+        output = self.graph.add(Tensor(f"{stem}/{op}", tuple(int(n) for n in shape), dtype or usual, None, quantization))
         self.graph.nodes.append(Node(op, self.name, tuple(inputs), (output.name,), attributes))
         return output.name
 
@@ -201,12 +225,16 @@ class NodeImport:
         return x if self.graph.tensors[x].shape == shape else self.emit("Reshape", [x], shape=shape)
 
     def to_rank(self, value: Value, rank: int) -> str:
-        """A float operand of a broadcast, with dimensions of 1 in front up to `rank`."""
+        """An operand of a broadcast, with dimensions of 1 in front up to `rank`."""
         shape = self.shape(value)
         shape = (1,) * (rank - len(shape)) + shape
         if isinstance(value, Constant):
-            return self.add_constant(self.finite(value).reshaped(shape))
+            return self.add_constant(self.typed(value).reshaped(shape))
         return self.reshape(value, shape)
+
+
+_PLAIN = frozenset(dtype.value for dtype in DType)
+"""Names of numpy's types that the IR has."""
 
 
 def _alike(tensor: Tensor, value: Constant) -> bool:

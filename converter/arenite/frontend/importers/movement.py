@@ -13,7 +13,7 @@ from arenite.frontend.values import Constant, Value
 
 
 def pad(node: NodeImport) -> Sequence[Value]:
-    x = node.activation(0)
+    x = node.tensor(0)
     shape = node.graph.tensors[x].shape
     rank = len(shape)
     if node.opset < 11:
@@ -62,12 +62,12 @@ def concat(node: NodeImport) -> Sequence[Value]:
             node.malformed(f"input {i} has {len(node.shape(node.value(i)))} dimensions, input 0 has {rank}")
     axis = node.axis(node.attribute("axis"), rank)
     given = [i for i in range(len(node.inputs)) if 0 not in node.shape(node.value(i))]
-    parts = [node.activation(i) for i in given]
+    parts = [node.tensor(i) for i in given]
     return [parts[0] if len(parts) == 1 else node.emit("Concat", parts, axis=axis)]
 
 
 def slice_(node: NodeImport) -> Sequence[Value]:
-    x = node.activation(0)
+    x = node.tensor(0)
     shape = node.graph.tensors[x].shape
     if node.opset < 10:
         starts, ends = node.ints("starts", ()), node.ints("ends", ())
@@ -100,7 +100,7 @@ def _end(end: int, step: int, size: int) -> int | None:
 
 
 def split(node: NodeImport) -> Sequence[Value]:
-    x = node.activation(0)
+    x = node.tensor(0)
     shape = node.graph.tensors[x].shape
     axis = node.axis(node.attribute("axis", 0), len(shape))
     sizes = node.integers(1, "split") if node.opset >= 13 else (node.ints("split", ()) or None)
@@ -121,7 +121,7 @@ def split(node: NodeImport) -> Sequence[Value]:
 
 
 def reshape(node: NodeImport) -> Sequence[Value]:
-    x = node.activation(0)
+    x = node.tensor(0)
     shape = node.graph.tensors[x].shape
     wanted = node.integers(1, "the shape")
     if wanted is None:
@@ -146,7 +146,7 @@ def reshape(node: NodeImport) -> Sequence[Value]:
 
 
 def flatten(node: NodeImport) -> Sequence[Value]:
-    x = node.activation(0)
+    x = node.tensor(0)
     shape = node.graph.tensors[x].shape
     axis = int(node.attribute("axis", 1))
     if not -len(shape) <= axis <= len(shape):
@@ -156,7 +156,7 @@ def flatten(node: NodeImport) -> Sequence[Value]:
 
 
 def transpose(node: NodeImport) -> Sequence[Value]:
-    x = node.activation(0)
+    x = node.tensor(0)
     rank = len(node.graph.tensors[x].shape)
     perm = node.ints("perm", range(rank)[::-1])
     if sorted(perm) != list(range(rank)):
@@ -165,7 +165,7 @@ def transpose(node: NodeImport) -> Sequence[Value]:
 
 
 def squeeze(node: NodeImport) -> Sequence[Value]:
-    x = node.activation(0)
+    x = node.tensor(0)
     shape = node.graph.tensors[x].shape
     given = node.integers(1, "axes") if node.opset >= 13 else (node.ints("axes", ()) or None)
     axes = {i for i, n in enumerate(shape) if n == 1} if given is None else {node.axis(a, len(shape)) for a in given}
@@ -176,7 +176,7 @@ def squeeze(node: NodeImport) -> Sequence[Value]:
 
 
 def unsqueeze(node: NodeImport) -> Sequence[Value]:
-    x = node.activation(0)
+    x = node.tensor(0)
     shape = list(node.graph.tensors[x].shape)
     given = (node.integers(1, "axes") if node.opset >= 13 else node.ints("axes", ())) or ()
     axes = sorted(node.axis(a, len(shape) + len(given)) for a in given)
@@ -193,7 +193,7 @@ def identity(node: NodeImport) -> Sequence[Value]:
 
 def expand(node: NodeImport) -> Sequence[Value]:
     """Where it changes no more than the rank."""
-    x = node.activation(0)
+    x = node.tensor(0)
     shape = node.graph.tensors[x].shape
     try:
         target = np.broadcast_shapes(shape, node.integers(1, "the shape") or ())
@@ -208,7 +208,7 @@ def expand(node: NodeImport) -> Sequence[Value]:
 
 def gather(node: NodeImport) -> Sequence[Value]:
     """Constant indices at even distances: a Slice."""
-    x = node.activation(0)
+    x = node.tensor(0)
     shape = node.graph.tensors[x].shape
     axis = node.axis(node.attribute("axis", 0), len(shape))
     given = node.constant(1, "the indices")
