@@ -18,19 +18,22 @@ from arenite.emit.cmake import cmake_lists
 from arenite.emit.flat import serialize
 from arenite.emit.identifiers import identifier
 from arenite.emit.program import Program
-from arenite.errors import OutputError, ToolError
+from arenite.errors import OutputError, QuantizationError, ToolError
 from arenite.frontend import load
 from arenite.graph import Graph
 from arenite.graph.printer import format_graph
 from arenite.graph.source_ports import SourcePort, source_ports
+from arenite.graph.verifier import verify
 from arenite.passes import optimize
 from arenite.plan import MemoryPlan, plan
-from arenite.quantize import Dataset, InputSpec, QuantizedModel, QuantizeOptions, load_data, quantize
+from arenite.quantize import Dataset, InputSpec, QuantizedModel, QuantizeOptions, keep_float, load_data, quantize
 from arenite.report import Circumstances, Limits, Report, build_report, to_html, to_json, to_markdown
 from arenite.targets.catalogue import target_named
 from arenite.targets.emulated import Form
 from arenite.targets.flash_size import measure_flash
 from arenite.targets.sources import interpreter_sources, kernel_sources, runtime_root
+
+PRECISIONS = ("int8", "float32")
 
 Progress = Callable[[str, int, int], None]
 """(stage, units done, units in all)."""
@@ -38,6 +41,8 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class ConvertOptions:
+    precision: str = "int8"
+    """int8, or float32: nothing is quantized."""
     calibration: Path | None = None
     """Typical inputs: see quantize.load_data. None: ranges are measured on synthetic inputs and accuracy is unknown."""
     target: str | None = None
@@ -46,7 +51,8 @@ class ConvertOptions:
     """The folder to write. None: named after the model, beside it."""
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Of inputs with dynamic dimensions, by name."""
-    io: str = "int8"
+    io: str | None = None
+    """Element type of inputs and outputs, int8 or float32. None: that of `precision`."""
     io_layout: str = "onnx"
     keep_inputs: bool = False
     observer: str = "minmax"
@@ -78,6 +84,7 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
     advance = progress or (lambda stage, done, total: None)
     name = _name(path, options)
     folder = options.output or path.with_suffix("")
+    _check_precision(options)
     check_destination(folder, force=options.force)
     if options.target is not None:
         target_named(options.target)
@@ -87,13 +94,11 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
     history("load", source)
     graph = optimize(source, io_layout=options.io_layout, on_pass=history)
     ports = source_ports(source, history.before.get("drop_edge_transposes", graph), graph)
-    data = _load_calibration(options.calibration, ports, graph) if options.calibration is not None else None
-    quantized = quantize(
-        graph, data, QuantizeOptions(observer=options.observer, io=options.io), lambda done, total: advance("calibrating", done, total)
-    )
+    quantized = _quantize(graph, ports, options, advance)
+    verify(quantized.graph)
     history("quantize", quantized.graph)
     memory = plan(quantized.graph, keep_inputs=options.keep_inputs)
-    program = build_program(quantized.graph, memory, name=name, calibrated=quantized.calibrated)
+    program = build_program(quantized.graph, memory, name=name, calibrated=quantized.calibrated, precision=options.precision)
     arn = serialize(program, strip_names=options.strip_names)
 
     files = _build_files(program, arn)
@@ -109,6 +114,22 @@ def _name(path: Path, options: ConvertOptions) -> str:
     if options.name != identifier(options.name):
         raise OutputError(f"--name {options.name} is no C identifier that can be used here: {identifier(options.name)} would be one")
     return options.name
+
+
+def _check_precision(options: ConvertOptions) -> None:
+    if options.precision not in PRECISIONS:
+        raise QuantizationError(f"the precision {options.precision!r} is not known. Choose one of {', '.join(PRECISIONS)}.")
+    if options.precision == "float32" and options.io not in (None, "float32"):
+        raise QuantizationError(f"--io {options.io} does not go with --precision float32: without quantization there is no scale for it")
+
+
+def _quantize(graph: Graph, ports: Mapping[str, SourcePort], options: ConvertOptions, advance: Progress) -> QuantizedModel:
+    """The form that the kernels know, with as much quantization as `options` ask for."""
+    if options.precision == "float32":
+        return keep_float(graph)
+    data = _load_calibration(options.calibration, ports, graph) if options.calibration is not None else None
+    chosen = QuantizeOptions(observer=options.observer, io=options.io or "int8")
+    return quantize(graph, data, chosen, lambda done, total: advance("calibrating", done, total))
 
 
 class _History:
@@ -158,8 +179,14 @@ def _circumstances(path: Path, options: ConvertOptions, ports: dict[str, SourceP
         quality={layer.output: layer for layer in quantized.layers},
         sources=ports,
         sqnr_db=min(finite, default=None),
-        notes=tuple(f"{layer.name}: {note}" for layer in quantized.layers for note in layer.notes),
+        notes=(*quantized.notes, *_unused(options), *(f"{layer.name}: {note}" for layer in quantized.layers for note in layer.notes)),
     )
+
+
+def _unused(options: ConvertOptions) -> tuple[str, ...]:
+    if options.precision == "float32" and options.calibration is not None:
+        return (f"{options.calibration.name} is not used: float32 needs no calibration",)
+    return ()
 
 
 def _with_flash(about: Circumstances, files: Mapping[str, bytes]) -> Circumstances:
@@ -174,6 +201,8 @@ def _with_flash(about: Circumstances, files: Mapping[str, bytes]) -> Circumstanc
 
 
 def _calibration(options: ConvertOptions, quantized: QuantizedModel) -> str:
+    if options.precision == "float32":
+        return "not quantized"
     if options.calibration is not None:
         return f"ranges from {options.calibration.name} ({options.observer})"
     return "ranges from the model's own quantization" if quantized.calibrated else "ranges were measured on synthetic inputs"
@@ -188,7 +217,7 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
         words += ["--shape", f"{name}={','.join(map(str, shape))}"]
     default = ConvertOptions()
     for flag, chosen, usual in (("--io", options.io, default.io), ("--io-layout", options.io_layout, default.io_layout)):
-        words += [flag, chosen] if chosen != usual else []
+        words += [flag, chosen] if chosen is not None and chosen != usual else []
     for flag, wanted in (("--keep-inputs", options.keep_inputs), ("--strip-names", options.strip_names), ("--force", options.force)):
         words += [flag] if wanted else []
     return shlex.join(words)

@@ -13,6 +13,11 @@ from arenite.cli.options import parse_shapes, parse_size
 from arenite.errors import PlanError
 
 
+class Precision(Enum):
+    int8 = "int8"
+    float32 = "float32"
+
+
 class Io(Enum):
     int8 = "int8"
     float32 = "float32"
@@ -35,10 +40,11 @@ def convert(
         Path | None,
         typer.Option(help="Typical inputs: .npz with an array for each model input (or `x`), .npy, or a folder of such files."),
     ] = None,
+    precision: Annotated[Precision, typer.Option(help="int8, or float32: nothing is quantized.")] = Precision.int8,
     target: Annotated[str | None, typer.Option(help="Core or board that the model is for, e.g. cortex-m4.")] = None,
     output: Annotated[Path | None, typer.Option(help="Folder to write. Default: named after the model, beside it.")] = None,
     shape: Annotated[list[str], typer.Option(metavar="NAME=1,2,3", help="Shape of an input with dynamic dimensions; repeatable.")] = [],  # noqa: B006
-    io: Annotated[Io, typer.Option(help="Element type of inputs and outputs.")] = Io.int8,
+    io: Annotated[Io | None, typer.Option(help="Element type of inputs and outputs. Default: that of --precision.")] = None,
     io_layout: Annotated[
         IoLayout, typer.Option(help="Layout of inputs and outputs; nhwc drops the transposes at the edges.")
     ] = IoLayout.onnx,
@@ -56,7 +62,7 @@ def convert(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Convert an ONNX model to INT8 code for microcontrollers.
+    """Convert an ONNX model to INT8 or float32 code for microcontrollers.
 
     Writes a folder with the flat model (.arn), C sources in both forms, the C runtime, and a report.
     """
@@ -66,11 +72,12 @@ def convert(
         from arenite import pipeline, report  # onnxruntime takes a second to import: --help need not wait for it
 
         options = pipeline.ConvertOptions(
+            precision=precision.value,
             calibration=calibration,
             target=target,
             output=output,
             shapes=shapes,
-            io=io.value,
+            io=None if io is None else io.value,
             io_layout=io_layout.value,
             keep_inputs=keep_inputs,
             observer=observer.value,

@@ -30,7 +30,7 @@ def verify(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compare a converted model with its float original, and every engine with every other, bit for bit.
+    """Compare a converted model with its float original, and every engine with every other: bit for bit, float32 within a tolerance.
 
     Exit status 1 if engines differ.
     """
@@ -53,7 +53,7 @@ def verify(
             terminal.show_json(verification.to_json())
         else:
             _show(terminal, verification)
-    if not verification.bit_exact:
+    if not verification.agree:
         raise typer.Exit(DIFFERENT)
 
 
@@ -72,11 +72,23 @@ def _show(terminal: Terminal, verification: Verification) -> None:
     for name, result in verification.engines.items():
         if result.info is not None:
             terminal.show(Text(f"{name}: {line}") for line in measurements(result.info))
-    if verification.bit_exact:
+    if verification.agree:
         counts = ", ".join(f"{name} on {count}" for name, count in verification.compared.items())
-        terminal.show([Text(f"Bit-exact: {counts} samples, every byte of every output the same.", style="bold green")])
+        terminal.show([Text(_agreement(verification, f"{counts} samples"), style="bold green")])
     else:
-        terminal.show(Text(f"NOT BIT-EXACT: {mismatch}", style="bold red") for mismatch in verification.mismatches)
+        kind = "DIFFERENT" if verification.bit_exact else "NOT BIT-EXACT"
+        terminal.show(Text(f"{kind}: {mismatch}", style="bold red") for mismatch in verification.mismatches)
+
+
+def _agreement(verification: Verification, counts: str) -> str:
+    from arenite.verify import ABSOLUTE, RELATIVE, Criterion
+
+    within = [name for name, criterion in verification.criteria.items() if criterion is Criterion.TOLERANCE]
+    if not within:
+        return f"Bit-exact: {counts}, every byte of every output the same."
+    text = f"Engines agree: {counts}, every value of {', '.join(within)} within {RELATIVE:g} · max |output| + {ABSOLUTE:g}"
+    exact = [name for name in verification.criteria if name not in within]
+    return f"{text}, every byte of {', '.join(exact)} the same." if exact else f"{text}."
 
 
 def _figures(result: EngineResult) -> list[str]:

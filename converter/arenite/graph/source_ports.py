@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arenite.graph.graph import Graph
-from arenite.graph.tensor import DType
+from arenite.graph.tensor import DType, Quantization
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,8 @@ class SourcePort:
     dtype: DType
     permutation: tuple[int, ...]
     """Axis i in the graph is this axis in the ONNX file: not the identity where a transpose at the edge was dropped."""
+    quantization: Quantization | None = None
+    """Of an int8 or uint8 input or output of the ONNX file (int8 values, as everywhere in the IR)."""
 
 
 def source_ports(source: Graph, before: Graph, graph: Graph) -> dict[str, SourcePort]:
@@ -35,8 +37,9 @@ def source_ports(source: Graph, before: Graph, graph: Graph) -> dict[str, Source
     return {
         name: SourcePort(
             source.tensors[name].shape,
-            source.io_dtypes.get(name, DType.FLOAT32),
+            source.io_dtypes.get(name, source.tensors[name].dtype),
             permutations.get(name, tuple(range(len(source.tensors[name].shape)))),
+            graph.tensors[name].quantization if name in source.io_dtypes else None,
         )
         for name in (*source.inputs, *source.outputs)
     }

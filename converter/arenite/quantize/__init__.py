@@ -1,7 +1,7 @@
 """Quantization: float graph and calibration data → int8 graph."""
 
 from arenite.quantize.calibration_data import Dataset, InputSpec, input_specs, load_data, synthetic_data
-from arenite.quantize.model import LayerReport, QuantizedModel, QuantizeOptions, quantize
+from arenite.quantize.model import LayerReport, QuantizedModel, QuantizeOptions, keep_float, quantize
 
 __all__ = [
     "Dataset",
@@ -10,6 +10,7 @@ __all__ = [
     "QuantizeOptions",
     "QuantizedModel",
     "input_specs",
+    "keep_float",
     "load_data",
     "quantize",
     "synthetic_data",

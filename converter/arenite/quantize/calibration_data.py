@@ -28,6 +28,11 @@ class InputSpec:
     declared: DType = DType.FLOAT32
     quantization: Quantization | None = None
 
+    @property
+    def is_plain(self) -> bool:
+        """Integers or truth values that stand for themselves."""
+        return self.quantization is None and self.declared is not DType.FLOAT32
+
     def real_values(self, stored: Array) -> NDArray[np.float32]:
         """int8 or uint8 values of the declared type as the real numbers that they stand for."""
         if self.quantization is None:
@@ -49,8 +54,8 @@ class InputSpec:
 def input_specs(graph: Graph) -> tuple[InputSpec, ...]:
     """The inputs of a float graph, in order."""
     return tuple(
-        InputSpec(name, graph.tensors[name].shape, graph.io_dtypes.get(name, DType.FLOAT32), graph.tensors[name].quantization)
-        for name in graph.inputs
+        InputSpec(name, tensor.shape, graph.io_dtypes.get(name, tensor.dtype), tensor.quantization)
+        for name, tensor in ((name, graph.tensors[name]) for name in graph.inputs)
     )
 
 
@@ -59,8 +64,8 @@ class Dataset:
     """Samples for every input of a model, as real numbers, and labels where the file has them."""
 
     specs: tuple[InputSpec, ...]
-    inputs: Mapping[str, NDArray[np.float32]]
-    """By input name: float32 [samples, *shape of the input]."""
+    inputs: Mapping[str, NDArray[Any]]
+    """By input name: [samples, *shape of the input], float32; of the declared type for inputs of integers that stand for themselves."""
     labels: Array | None = None
     """[samples, …], of any type."""
     source: str = ""
@@ -70,11 +75,11 @@ class Dataset:
     def __len__(self) -> int:
         return len(next(iter(self.inputs.values())))
 
-    def sample(self, index: int) -> dict[str, NDArray[np.float32]]:
+    def sample(self, index: int) -> dict[str, NDArray[Any]]:
         """Inputs for one inference of the float graph, each of the input's shape."""
         return {name: values[index] for name, values in self.inputs.items()}
 
-    def samples(self) -> Iterator[dict[str, NDArray[np.float32]]]:
+    def samples(self) -> Iterator[dict[str, NDArray[Any]]]:
         return (self.sample(index) for index in range(len(self)))
 
     def declared_sample(self, index: int) -> dict[str, Array]:
@@ -229,8 +234,13 @@ def _shape_remedy(array: Array, inner: tuple[int, ...]) -> str:
     return "Prepare the data as the application does before it calls the model."
 
 
-def _real(path: Path, spec: InputSpec, array: Array) -> NDArray[np.float32]:
+def _real(path: Path, spec: InputSpec, array: Array) -> NDArray[Any]:
     kind = array.dtype
+    if spec.is_plain:
+        values = array.astype(spec.declared.numpy)
+        if not np.array_equal(values, array):
+            raise CalibrationError(f"{path}: the input `{spec.name}` is {spec.declared.value}, and its data, {kind}, has other values.")
+        return values
     if kind == np.bool_ or kind.kind not in "fiu":
         raise CalibrationError(f"{path}: data for the input `{spec.name}` has the type {kind}. Give float32 values.")
     if kind.kind == "f":
@@ -278,9 +288,14 @@ def synthetic_data(graph: Graph, samples: int = 32, seed: int = 0) -> Dataset:
     """
     generator = np.random.default_rng(seed)
     specs = input_specs(graph)
-    inputs = {}
+    inputs: dict[str, NDArray[Any]] = {}
     for spec in specs:
         fields = np.stack([_field(generator, spec.shape) for _ in range(samples)])
+        if spec.is_plain:
+            inputs[spec.name] = np.asarray(
+                np.abs(fields) > 0.5 if spec.declared is DType.BOOL else np.rint(np.abs(fields)), spec.declared.numpy
+            )
+            continue
         if spec.quantization is not None and spec.quantization.is_per_tensor:
             low, high = (float(spec.quantization.scale) * (end - float(spec.quantization.zero_point)) for end in (-128, 127))
             fields = np.clip((low + high) / 2 + fields * (high - low) / 6, low, high)

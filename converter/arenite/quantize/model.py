@@ -12,6 +12,7 @@ from arenite.quantize.fidelity import Fidelity, measure
 from arenite.quantize.lower import lower
 from arenite.quantize.observers import OBSERVERS, Histogram, Progress, Range, min_max, observe, percentile
 from arenite.quantize.scales import choose_scales, representable, undetermined
+from arenite.quantize.to_typed import drops_annotations, to_typed
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class LayerReport:
 @dataclass(frozen=True)
 class QuantizedModel:
     graph: Graph
-    """The int8 form."""
+    """The int8 form, or the typed form of a model that is not quantized."""
     calibrated: bool
     """False: ranges were measured on synthetic inputs, accuracy is unknown."""
     layers: tuple[LayerReport, ...]
@@ -57,6 +58,8 @@ class QuantizedModel:
     output_ranges: dict[str, tuple[float, float]]
     sqnr_db: dict[str, float]
     """Of each output against float, where measured."""
+    notes: tuple[str, ...] = ()
+    """On the model as a whole."""
 
 
 def quantize(
@@ -90,6 +93,13 @@ def quantize(
         output_ranges={name: _limits(lowering.target.tensors[name].quantization) for name in lowering.target.outputs},
         sqnr_db={name: fidelity.sqnr_db[name] for name in graph.outputs if name in fidelity.sqnr_db},
     )
+
+
+def keep_float(graph: Graph) -> QuantizedModel:
+    """An optimized float graph as it is, nothing quantized. Raises QuantizationError for what has no typed form."""
+    typed = to_typed(graph)
+    dropped = "the model's own quantization is not applied: its weights are dequantized, and activations are not rounded"
+    return QuantizedModel(typed, True, (), {}, {}, {}, (dropped,) if drops_annotations(graph) else ())
 
 
 def _range(graph: Graph, name: str, histogram: Histogram, options: QuantizeOptions) -> Range:

@@ -17,6 +17,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "source": report.source,
         "producer": report.producer,
         "target": report.target,
+        "precision": report.precision,
         "calibrated": report.calibrated,
         "calibration": report.calibration,
         "calibrate_command": report.calibrate_command,
@@ -94,6 +95,7 @@ def from_json(value: Mapping[str, Any], where: str) -> Report:
             limits=Limits(limits["ram_bytes"], limits["flash_bytes"]),
             sqnr_db=value["sqnr_db"],
             notes=tuple(value["notes"]),
+            precision=value["precision"],
         )
     except (KeyError, TypeError, IndexError) as error:
         raise ArtifactError(f"{where} is not a report of this version of `convert` ({error!r}): convert the model again") from error
@@ -114,6 +116,8 @@ def _port_to_json(port: ReportPort) -> dict[str, Any]:
         "zero_point": port.zero_point,
         "source_shape": list(port.source_shape),
         "source_dtype": port.source_dtype,
+        "source_scale": port.source_scale,
+        "source_zero_point": port.source_zero_point,
         "permutation": list(port.permutation),
         "labels": list(port.labels),
     }
@@ -130,6 +134,8 @@ def _port_from_json(value: Mapping[str, Any]) -> ReportPort:
         source_dtype=value["source_dtype"],
         permutation=tuple(value["permutation"]),
         labels=tuple(value["labels"]),
+        source_scale=value["source_scale"],
+        source_zero_point=value["source_zero_point"],
     )
 
 

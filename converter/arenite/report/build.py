@@ -48,6 +48,7 @@ def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, a
         source=about.source,
         producer=f"Arenite {__version__}",
         target=about.target,
+        precision=program.precision,
         calibrated=program.calibrated,
         calibration=about.calibration,
         calibrate_command=about.calibrate_command,
@@ -85,6 +86,7 @@ def _port(program: Program, port: Port, about: Circumstances) -> ReportPort:
     tensor = program.tensors[port.tensor]
     scale, zero_point = _scale(tensor.quantization)
     source = about.sources[port.name]
+    source_scale, source_zero_point = _scale(source.quantization)
     return ReportPort(
         name=port.name,
         shape=tensor.shape,
@@ -94,6 +96,8 @@ def _port(program: Program, port: Port, about: Circumstances) -> ReportPort:
         source_shape=source.shape,
         source_dtype=source.dtype.value,
         permutation=source.permutation,
+        source_scale=source_scale,
+        source_zero_point=source_zero_point,
         labels=port.labels,
     )
 

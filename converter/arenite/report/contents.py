@@ -27,6 +27,9 @@ class ReportPort:
     permutation: tuple[int, ...]
     """Axis i of `shape` is axis permutation[i] of `source_shape`: not the identity where --io-layout nhwc dropped a transpose."""
     labels: tuple[str, ...] = ()
+    source_scale: float | None = None
+    """Of an int8 or uint8 port of the ONNX file: real value = scale · (q − zero_point), a uint8 value minus 128 being q."""
+    source_zero_point: int | None = None
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,8 @@ class Report:
     """End to end on the calibration data (the least of the outputs); None where it was not measured or is infinite."""
     notes: tuple[str, ...] = ()
     """What the converter did that the user should know."""
+    precision: str = "int8"
+    """int8, float32, or mixed."""
 
     @property
     def arena_bytes(self) -> int:

@@ -40,6 +40,7 @@ def to_html(report: Report) -> str:
     picture = arena_map(report)
     return environment.get_template("report.html.j2").render(
         report=report,
+        quantized=report.precision != "float32",
         verdict=wording.verdict(report),
         accuracy=wording.accuracy(report),
         arena=wording.arena(report),

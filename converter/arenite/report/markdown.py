@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from arenite.report import wording
 from arenite.report.arena_map import arena_map
-from arenite.report.contents import Report
+from arenite.report.contents import Layer, Report
 from arenite.report.text import operator_name
 
 
 def to_markdown(report: Report) -> str:
+    quantized = report.precision != "float32"
     parts = [
         f"# {report.model}",
         f"**{wording.verdict(report)}**",
@@ -31,7 +32,7 @@ def to_markdown(report: Report) -> str:
         ),
         "## Layers",
         _table(
-            ("#", "layer", "operator", "output", "MACs", "weights, bytes", "scale", "zero point", "SQNR, dB"),
+            ("#", "layer", "operator", "output", "MACs", "weights, bytes", *(("scale", "zero point", "SQNR, dB") if quantized else ())),
             (
                 (
                     str(step),
@@ -40,9 +41,7 @@ def to_markdown(report: Report) -> str:
                     wording.shape(layer.output_shape),
                     f"{layer.macs:,}",
                     f"{layer.weight_bytes:,}",
-                    "" if layer.scale is None else f"{layer.scale:.6g}",
-                    "" if layer.zero_point is None else str(layer.zero_point),
-                    "" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}",
+                    *(_quantization(layer) if quantized else ()),
                 )
                 for step, layer in enumerate(report.layers)
             ),
@@ -53,6 +52,14 @@ def to_markdown(report: Report) -> str:
         *_memory(report),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _quantization(layer: Layer) -> tuple[str, str, str]:
+    return (
+        "" if layer.scale is None else f"{layer.scale:.6g}",
+        "" if layer.zero_point is None else str(layer.zero_point),
+        "" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}",
+    )
 
 
 def _memory(report: Report) -> Iterable[str]:

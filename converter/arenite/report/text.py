@@ -10,7 +10,7 @@ from rich.text import Text
 
 from arenite.report import wording
 from arenite.report.arena_map import arena_map
-from arenite.report.contents import Report
+from arenite.report.contents import Layer, Report
 
 SUMMARY_NOTES = 4
 """`convert` prints so many notes; the report has them all."""
@@ -57,11 +57,11 @@ def render_layers(report: Report) -> Table:
     table.add_column("layer", overflow="fold")
     table.add_column("operator")
     table.add_column("output")
-    for title in ("MACs", "weights, B", "scale", "zero point"):
-        table.add_column(title, justify="right")
+    quantized = report.precision != "float32"
     measured = any(layer.sqnr_db is not None for layer in report.layers)
-    if measured:
-        table.add_column("SQNR, dB", justify="right")
+    titles = ["MACs", "weights, B", *(["scale", "zero point"] if quantized else []), *(["SQNR, dB"] if measured else [])]
+    for title in titles:
+        table.add_column(title, justify="right")
     for step, layer in enumerate(report.layers):
         table.add_row(
             str(step),
@@ -70,13 +70,16 @@ def render_layers(report: Report) -> Table:
             wording.shape(layer.output_shape),
             f"{layer.macs:,}",
             f"{layer.weight_bytes:,}",
-            "" if layer.scale is None else f"{layer.scale:.6g}",
-            "" if layer.zero_point is None else str(layer.zero_point),
+            *(_quantization(layer) if quantized else ()),
             *(["" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}"] if measured else []),
         )
     table.add_section()
-    table.add_row("", "total", "", "", f"{report.macs:,}", f"{report.weight_bytes:,}", "", "", *([""] if measured else []))
+    table.add_row("", "total", "", "", f"{report.macs:,}", f"{report.weight_bytes:,}", *[""] * (len(titles) - 2))
     return table
+
+
+def _quantization(layer: Layer) -> tuple[str, str]:
+    return "" if layer.scale is None else f"{layer.scale:.6g}", "" if layer.zero_point is None else str(layer.zero_point)
 
 
 def render_memory(report: Report) -> Iterator[RenderableType]:

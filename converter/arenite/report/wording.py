@@ -26,6 +26,8 @@ def verdict(report: Report) -> str:
 
 def accuracy(report: Report) -> str:
     """Whether the model's accuracy can be trusted, and what to do where it cannot. The last line that `convert` prints."""
+    if report.precision == "float32":
+        return "float32: nothing is quantized, so that no calibration is needed."
     if report.calibrated:
         measured = f"; end to end {report.sqnr_db:.1f} dB against float on the calibration data" if report.sqnr_db is not None else ""
         return f"Calibrated: {report.calibration}{measured}."

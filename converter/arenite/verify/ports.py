@@ -27,6 +27,8 @@ class Ports:
     inputs: tuple[ReportPort, ...]
     outputs: tuple[ReportPort, ...]
     model: Model
+    precision: str = "int8"
+    """Of the artifact: report.Report.precision."""
 
     @classmethod
     def read(cls, folder: Path) -> Ports:
@@ -39,13 +41,13 @@ class Ports:
             raise ArtifactError(f"{artifact.arn}: {error}") from error
         if (len(model.inputs), len(model.outputs)) != (len(report.inputs), len(report.outputs)):
             raise ArtifactError(f"{artifact.arn} is not the file that {REPORT} describes: convert the model again")
-        return cls(report.inputs, report.outputs, model)
+        return cls(report.inputs, report.outputs, model, report.precision)
 
     def load(self, data: Path) -> Dataset:
         """Raises CalibrationError where the data does not fit."""
         return load_data(data, tuple(_spec(port) for port in self.inputs))
 
-    def engine_inputs(self, sample: Mapping[str, NDArray[np.float32]]) -> list[Array]:
+    def engine_inputs(self, sample: Mapping[str, Array]) -> list[Array]:
         """A sample → one array an input, as the engines take it."""
         return [
             self._stored(index, np.ascontiguousarray(np.transpose(sample[port.name], port.permutation)))
@@ -62,25 +64,31 @@ class Ports:
     def reference_outputs(self, outputs: Sequence[Array]) -> list[NDArray[np.float32]]:
         """What onnxruntime returned for a sample → real values."""
         return [
-            np.asarray(values, np.float32) if port.source_dtype == "float32" else _spec(port).real_values(values)
+            np.asarray(values, np.float32) if _spec(port).quantization is None else _spec(port).real_values(values)
             for values, port in zip(outputs, self.outputs, strict=True)
         ]
 
-    def _stored(self, index: int, values: NDArray[np.float32]) -> Array:
+    def _stored(self, index: int, values: Array) -> Array:
         port = self.inputs[index]
+        if port.scale is None:
+            return np.asarray(values, port.dtype)
         if port.dtype == "uint8":
             return _spec(port).declared_values(values)
         return self.model.quantize_input(index, values)
 
     def _real(self, index: int, values: Array) -> NDArray[np.float32]:
         port = self.outputs[index]
+        if port.scale is None:
+            return np.asarray(values, np.float32)
         return _spec(port).real_values(values) if port.dtype == "uint8" else self.model.dequantize_output(index, values)
 
 
 def _spec(port: ReportPort) -> InputSpec:
     """A port as the data file and the ONNX file see it. An int8 zero point goes with uint8 as well (the IR's convention)."""
     quantization = None
-    if port.scale is not None and port.zero_point is not None:
+    if port.source_scale is not None and port.source_zero_point is not None:
+        quantization = Quantization.per_tensor(port.source_scale, port.source_zero_point)
+    elif port.scale is not None and port.zero_point is not None:
         offset = 128 if port.dtype == "uint8" else 0
         quantization = Quantization.per_tensor(port.scale, port.zero_point - offset)
     return InputSpec(port.name, port.source_shape, DType(port.source_dtype), quantization)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from arenite.errors import ArtifactError, CalibrationError, ToolError
 from arenite.targets import ENGINES, Engine, RunInfo, open_engine
+from arenite.verify.agreement import Criterion, criterion
 from arenite.verify.execution import Progress, info_to_json, run_in_chunks
 from arenite.verify.metrics import accuracy, sqnr_db, top1_agreement
 from arenite.verify.ports import Ports
@@ -60,14 +61,21 @@ class Verification:
     samples: int
     mismatches: tuple[Mismatch, ...]
     compared: dict[str, int]
-    """By engine, how many samples were compared byte for byte with the first one's."""
+    """By engine, how many samples were compared with the first one's."""
+    criteria: dict[str, Criterion]
+    """How, by output."""
     skipped: dict[str, str]
     """Engines that cannot run here, and why."""
 
     @property
-    def bit_exact(self) -> bool:
-        """No engine's bytes differ from another's."""
+    def agree(self) -> bool:
+        """No engine differs from another."""
         return not self.mismatches
+
+    @property
+    def bit_exact(self) -> bool:
+        """No engine's bytes differ from another's, on the outputs that are compared byte for byte: all but those of float kernels."""
+        return not any(self.criteria[mismatch.output] is Criterion.BYTES for mismatch in self.mismatches)
 
     def to_json(self) -> dict[str, Any]:
         """What `arenite verify --json` prints; docs/cli.md."""
@@ -84,7 +92,9 @@ class Verification:
                 for name, result in self.engines.items()
             },
             "float": {"metric": self.float_metric, "value": self.float_value},
+            "agree": self.agree,
             "bit_exact": self.bit_exact,
+            "compared_by": {name: criterion.value for name, criterion in self.criteria.items()},
             "samples": self.samples,
             "compared": self.compared,
             "mismatches": [str(mismatch) for mismatch in self.mismatches],
@@ -105,7 +115,7 @@ def verify(
     """Run the ONNX file `model` with onnxruntime, and the artifact in `folder` with `engines`, on the samples of `data`.
 
     Without `engines` all that can run here do. `samples` bounds the samples of every engine, `emulated_samples` those of the emulated ones.
-    The NumPy engine always takes part in the comparison of bytes, so that a single engine is compared with something.
+    The NumPy engine always takes part in the comparison, so that a single engine is compared with something.
     Raises the AreniteErrors of its parts; ToolError where a named engine cannot run.
     """
     advance = progress or (lambda stage, done, total: None)
@@ -141,10 +151,11 @@ def verify(
     if "numpy" not in raw and raw:
         most = max(len(outputs) for outputs in raw.values())
         raw["numpy"] = run_in_chunks(open_engine("numpy", folder), inputs[:most], lambda n, total: advance("numpy", n, total))
-    mismatches, compared = _compare(raw, [port.name for port in ports.outputs])
+    criteria = {port.name: criterion(port.dtype, ports.precision) for port in ports.outputs}
+    mismatches, compared = _compare(raw, criteria)
     float_metric = "accuracy" if labels is not None else next((r.metric for r in results.values()), "top1_agreement")
     float_value = accuracy([outputs[0] for outputs in expected], labels) if labels is not None else None
-    return Verification(results, float_metric, float_value, count, mismatches, compared, skipped)
+    return Verification(results, float_metric, float_value, count, mismatches, compared, criteria, skipped)
 
 
 def class_labels(labels: Array | None, data: Path) -> NDArray[np.int64] | None:
@@ -198,7 +209,7 @@ def _result(
     return EngineResult("top1_agreement", agreement, agreement, noise, len(first), info)
 
 
-def _compare(raw: dict[str, list[list[Array]]], outputs: list[str]) -> tuple[tuple[Mismatch, ...], dict[str, int]]:
+def _compare(raw: dict[str, list[list[Array]]], criteria: dict[str, Criterion]) -> tuple[tuple[Mismatch, ...], dict[str, int]]:
     """Every engine against the one with most samples (NumPy, where equal)."""
     if not raw:
         return (), {}
@@ -209,14 +220,9 @@ def _compare(raw: dict[str, list[list[Array]]], outputs: list[str]) -> tuple[tup
             continue
         compared[name] = len(results)
         for sample, (mine, theirs) in enumerate(zip(results, raw[base], strict=False)):
-            different = [int(np.count_nonzero(_bits(a) != _bits(b))) for a, b in zip(mine, theirs, strict=True)]
-            if any(different):
-                which = next(i for i, number in enumerate(different) if number)
-                found.append(Mismatch(name, base, sample, outputs[which], different[which]))
+            differing = {output: by.differing(a, b) for (output, by), a, b in zip(criteria.items(), mine, theirs, strict=True)}
+            which = next((output for output, values in differing.items() if values), None)
+            if which is not None:
+                found.append(Mismatch(name, base, sample, which, differing[which]))
                 break
     return tuple(found), compared
-
-
-def _bits(array: Array) -> Array:
-    """float32 as its bits, so that NaN equals NaN and 0.0 differs from −0.0."""
-    return np.ascontiguousarray(array).view(np.uint32) if array.dtype == np.float32 else array
