@@ -217,6 +217,17 @@ extern const arn_kernel arn_kernel_cast_uint16;
 extern const arn_kernel arn_kernel_cast_uint32;
 extern const arn_kernel arn_kernel_cast_plain_int8;
 extern const arn_kernel arn_kernel_where;
+extern const arn_kernel arn_kernel_tree_ensemble_float32;
+extern const arn_kernel arn_kernel_large_tree_ensemble_float32;
+extern const arn_kernel arn_kernel_squared_distance_float32;
+extern const arn_kernel arn_kernel_svm_decision_float32;
+extern const arn_kernel arn_kernel_svm_votes_float32;
+extern const arn_kernel arn_kernel_svm_probability_float32;
+extern const arn_kernel arn_kernel_key_index_float32;
+extern const arn_kernel arn_kernel_key_index_int32;
+extern const arn_kernel arn_kernel_key_index_int64;
+extern const arn_kernel arn_kernel_softmax_zero_float32;
+extern const arn_kernel arn_kernel_probit_float32;
 
 /* All of the above, for firmware that must run models not known when it was built. */
 extern const arn_resolver arn_every_kernel;

@@ -163,6 +163,17 @@ static const arn_kernel *const KERNELS[] = {
     &arn_kernel_cast_uint32,
     &arn_kernel_cast_plain_int8,
     &arn_kernel_where,
+    &arn_kernel_tree_ensemble_float32,
+    &arn_kernel_large_tree_ensemble_float32,
+    &arn_kernel_squared_distance_float32,
+    &arn_kernel_svm_decision_float32,
+    &arn_kernel_svm_votes_float32,
+    &arn_kernel_svm_probability_float32,
+    &arn_kernel_key_index_float32,
+    &arn_kernel_key_index_int32,
+    &arn_kernel_key_index_int64,
+    &arn_kernel_softmax_zero_float32,
+    &arn_kernel_probit_float32,
 };
 
 const arn_resolver arn_every_kernel = {KERNELS, sizeof KERNELS / sizeof KERNELS[0]};

@@ -10,7 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from arenite_runtime.kernels import binary, conversion, convolution, elementwise, function, logic, matrix, movement, pooling, reduction
+from arenite_runtime.kernels import (
+    binary,
+    classical,
+    conversion,
+    convolution,
+    elementwise,
+    function,
+    logic,
+    matrix,
+    movement,
+    pooling,
+    reduction,
+    tree_ensemble,
+)
 
 Kernel = Callable[..., None]
 
@@ -58,5 +71,7 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     **{(op, "float32"): kernel for op, kernel in function.KERNELS.items()},
     **logic.KERNELS,
     **reduction.KERNELS,
+    **tree_ensemble.KERNELS,
+    **classical.KERNELS,
 }
 """By operator and variant."""
