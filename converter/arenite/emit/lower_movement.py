@@ -15,7 +15,7 @@ from arenite.errors import Unsupported, UnsupportedModelError
 from arenite.graph import DType, Node, Tensor
 from arenite.graph.operators import MAX_DIMS, Record
 
-MOVEMENT_OPERATORS = ("Concat", "Slice", "Transpose", "Pad", "Reshape")
+MOVEMENT_OPERATORS = ("Concat", "Slice", "Transpose", "Pad", "Reshape", "Expand")
 MAX_COPIES = 64
 """Calls that one node may become where its view has more than MAX_DIMS dimensions."""
 
@@ -95,6 +95,8 @@ def lower_movement(file: str, node: Node, inputs: Sequence[Tensor], output: Tens
             return _copies(file, node, 0, _slice(node, inputs[0], output), output.dtype)
         case "Transpose":
             return _copies(file, node, 0, _transpose(node, inputs[0], output), output.dtype)
+        case "Expand":
+            return _copies(file, node, 0, _expand(inputs[0], output), output.dtype)
         case "Reshape":
             return _copies(file, node, 0, View((output.elements,), (1,), (1,)), output.dtype)
     raise ValueError(f"{node.name}: {node.op} does not move elements")
@@ -129,6 +131,11 @@ def _slice(node: Node, x: Tensor, output: Tensor) -> View:
         row_major(output.shape),
         sum(start * s for start, s in zip(starts, stride, strict=True)),
     )
+
+
+def _expand(x: Tensor, output: Tensor) -> View:
+    stride = tuple(0 if size == 1 else s for size, s in zip(x.shape, row_major(x.shape), strict=True))
+    return View(output.shape, stride, row_major(output.shape))
 
 
 def _transpose(node: Node, x: Tensor, output: Tensor) -> View:

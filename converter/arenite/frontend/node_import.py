@@ -199,7 +199,7 @@ class NodeImport:
         names = []
         for shape, dtype in outputs:
             if 0 in shape:
-                self.refuse(f"its result has the shape {list(shape)}: no elements", "remove the node, or choose a size that leaves elements")
+                self.refuse(f"a result has the shape {list(shape)}: no elements", "remove the node, or choose a size that leaves elements")
             names.append(self.graph.add(Tensor(f"{stem}/{op}", tuple(int(n) for n in shape), dtype)).name)
         self.graph.nodes.append(Node(op, self.name, tuple(inputs), tuple(names), attributes))
         return tuple(names)

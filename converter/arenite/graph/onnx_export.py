@@ -295,6 +295,10 @@ def _reshape(export: _Export, node: Node) -> str:
     return export.emit("Reshape", [node.input, export.constant(list(node.attributes["shape"]), np.int64)])
 
 
+def _expand(export: _Export, node: Node) -> str:
+    return export.emit("Expand", [node.input, export.constant(list(node.attributes["shape"]), np.int64)])
+
+
 def _axis(q: Quantization) -> dict[str, Any]:
     return {} if q.axis is None else {"axis": q.axis}
 
@@ -362,6 +366,7 @@ _EXPORTERS: dict[str, Callable[[_Export, Node], str | list[str]]] = {
     "Slice": _slice,
     "Transpose": lambda export, node: export.emit("Transpose", [node.input], perm=list(node.attributes["perm"])),
     "Reshape": _reshape,
+    "Expand": _expand,
     "Quantize": _quantize,
     "Dequantize": _dequantize,
     "BatchNormalization": _batch_normalization,

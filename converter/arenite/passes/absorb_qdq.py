@@ -24,7 +24,7 @@ from arenite.graph.graph import Graph
 from arenite.graph.tensor import DType, Quantization, Tensor
 from arenite.passes.propagate_annotations import propagate_annotations, quantized_values, requantization
 
-_MOVEMENT = ("Reshape", "Transpose", "Slice", "MaxPool", "Pad", "Concat")
+_MOVEMENT = ("Reshape", "Transpose", "Slice", "Expand", "MaxPool", "Pad", "Concat")
 
 
 def absorb_qdq(graph: Graph) -> Graph:

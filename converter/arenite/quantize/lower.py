@@ -30,6 +30,7 @@ LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
     "Reshape": movement.lower_move,
     "Transpose": movement.lower_move,
     "Slice": movement.lower_move,
+    "Expand": movement.lower_move,
     "Pad": movement.lower_pad,
     "Concat": movement.lower_concat,
 }

@@ -22,7 +22,7 @@ BOUNDED = {"Sigmoid": Range(0.0, 1.0), "HardSigmoid": Range(0.0, 1.0), "Tanh": R
 """Functions whose values have natural bounds: unseen inputs may reach them."""
 
 SMALLEST_SCALE = float(np.finfo(np.float32).tiny)
-MOVEMENT = ("Reshape", "Transpose", "Slice", "Pad", "MaxPool")
+MOVEMENT = ("Reshape", "Transpose", "Slice", "Expand", "Pad", "MaxPool")
 MEANS = ("AveragePool", "ReduceMean")
 
 TOLERATED_GROWTH = 2.0

@@ -18,7 +18,7 @@ from arenite.graph.operators import UNBOUNDED
 from arenite.graph.operators.function import PARAMETERS
 
 TYPE_VARIANTS = {dtype: "plain_int8" if dtype is DType.INT8 else dtype.value for dtype in DType}
-MOVEMENT = ("Reshape", "Transpose", "Slice", "Concat", "Pad")
+MOVEMENT = ("Reshape", "Transpose", "Slice", "Concat", "Pad", "Expand")
 """Any element type; they have no variant."""
 OPTIONAL_BIAS = ("Conv", "DepthwiseConv", "FullyConnected")
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from arenite.frontend.importers.activation import ACTIVATION
 from arenite.frontend.importers.convolution import CONVOLUTION
 from arenite.frontend.importers.elementwise import ELEMENTWISE
+from arenite.frontend.importers.indexing import INDEXING
+from arenite.frontend.importers.logic import LOGIC
 from arenite.frontend.importers.matrix import MATRIX
 from arenite.frontend.importers.movement import MOVEMENT, MOVES_INT8
 from arenite.frontend.importers.normalization import NORMALIZATION
 from arenite.frontend.importers.pooling import POOLING
 from arenite.frontend.importers.quantization import QUANTIZATION
+from arenite.frontend.importers.reduction import REDUCTION
 from arenite.frontend.node_import import Importer
 
 IMPORTERS: dict[str, Importer] = {
@@ -21,6 +24,9 @@ IMPORTERS: dict[str, Importer] = {
     **POOLING,
     **MOVEMENT,
     **QUANTIZATION,
+    **LOGIC,
+    **REDUCTION,
+    **INDEXING,
 }
 
 __all__ = ["IMPORTERS", "MOVES_INT8"]

@@ -1,9 +1,8 @@
-"""Operators that move or rename elements: Pad, Concat, Slice, Split, Reshape and its kin, Transpose, Gather and Expand of a kind."""
+"""Operators that move or rename elements: Pad, Concat, Slice, Split, Reshape and its kin, Transpose."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -191,43 +190,6 @@ def identity(node: NodeImport) -> Sequence[Value]:
     return [node.value(0)]
 
 
-def expand(node: NodeImport) -> Sequence[Value]:
-    """Where it changes no more than the rank."""
-    x = node.tensor(0)
-    shape = node.graph.tensors[x].shape
-    try:
-        target = np.broadcast_shapes(shape, node.integers(1, "the shape") or ())
-    except ValueError as error:
-        node.malformed(str(error))
-    if prod(target) != prod(shape):
-        node.refuse(
-            f"it repeats the elements of {list(shape)} to fill {list(target)}", "drop it before Add, Mul and the like: they broadcast"
-        )
-    return [node.reshape(x, target)]
-
-
-def gather(node: NodeImport) -> Sequence[Value]:
-    """Constant indices at even distances: a Slice."""
-    x = node.tensor(0)
-    shape = node.graph.tensors[x].shape
-    axis = node.axis(node.attribute("axis", 0), len(shape))
-    given = node.constant(1, "the indices")
-    if given is None:
-        node.malformed("the indices are missing")
-    indices = np.asarray(given.array, np.int64)
-    flat = [int(i) + (shape[axis] if i < 0 else 0) for i in indices.reshape(-1)]
-    if any(not 0 <= i < shape[axis] for i in flat):
-        node.malformed(f"indices {indices.tolist()} leave axis {axis} of {shape[axis]}")
-    steps = {b - a for a, b in pairwise(flat)} or {1}
-    if not flat or len(steps) != 1 or steps == {0}:
-        node.refuse(f"indices {indices.tolist()} are not evenly spaced", "only one index, or evenly spaced ones, which are a Slice")
-    starts = tuple(flat[0] if d == axis else 0 for d in range(len(shape)))
-    by = tuple(steps.copy().pop() if d == axis else 1 for d in range(len(shape)))
-    sizes = tuple(len(flat) if d == axis else n for d, n in enumerate(shape))
-    y = x if sizes == shape and steps == {1} else node.emit("Slice", [x], starts=starts, steps=by, sizes=sizes)
-    return [node.reshape(y, (*shape[:axis], *indices.shape, *shape[axis + 1 :]))]
-
-
 def constant(node: NodeImport) -> Sequence[Value]:
     """Every value_* form that holds numbers."""
     forms = {"value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64}
@@ -250,8 +212,6 @@ MOVEMENT = {
     "Squeeze": Importer(squeeze, "axes as attribute or constant input"),
     "Unsqueeze": Importer(unsqueeze, "axes as attribute or constant input"),
     "Identity": Importer(identity),
-    "Expand": Importer(expand, "where it repeats nothing"),
-    "Gather": Importer(gather, "constant, evenly spaced indices"),
     "Constant": Importer(constant, "numeric values"),
 }
 

@@ -41,6 +41,13 @@ def _reshape_shape(inputs: Inputs, attributes: Attributes) -> Shape:
     return shape
 
 
+def _expand_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    x, shape = given(inputs, 0).shape, tuple(attributes["shape"])
+    if len(x) != len(shape) or any(n not in (1, m) for n, m in zip(x, shape, strict=True)):
+        raise ValueError(f"{x} does not broadcast to {shape}")
+    return shape
+
+
 PAD = Operator(
     name="Pad",
     summary="Padding with a constant",
@@ -87,6 +94,15 @@ RESHAPE = Operator(
     in_place=(0,),
 )
 
+EXPAND = Operator(
+    name="Expand",
+    summary="Elements repeated along dimensions of 1",
+    onnx=("Expand", "Tile"),
+    inputs=(_X,),
+    attributes=(Attribute("shape", "of the output, of the rank of x"),),
+    shape=_expand_shape,
+)
+
 STRIDED_COPY = Operator(
     name="StridedCopy",
     summary="Copies elements from one strided view to another",
@@ -114,4 +130,4 @@ FILL = Operator(
     params=(Param("count", "bytes"), Param("value", "−128…127")),
 )
 
-MOVEMENT = (PAD, CONCAT, SLICE, TRANSPOSE, RESHAPE, STRIDED_COPY, FILL)
+MOVEMENT = (PAD, CONCAT, SLICE, TRANSPOSE, RESHAPE, EXPAND, STRIDED_COPY, FILL)
