@@ -1,4 +1,4 @@
-"""QuantizeLinear, DequantizeLinear, Cast: how a QDQ graph says which scales it wants."""
+"""QuantizeLinear, DequantizeLinear: how a QDQ graph says which scales it wants."""
 
 from __future__ import annotations
 
@@ -63,24 +63,6 @@ def _describe(q: Quantization) -> str:
     return f"scale {float(q.scale):.6g}, zero point {int(q.zero_point)} (as int8)"
 
 
-def cast(node: NodeImport) -> Sequence[Value]:
-    value = node.value(0)
-    to = int(node.attribute("to", 0))
-    if isinstance(value, str):
-        tensor = node.graph.tensors[value]
-        if tensor.dtype is DType.FLOAT32 and to in _FLOATS:
-            return [value]
-        if tensor.dtype is DType.INT8 and to in _FLOATS and tensor.quantization is not None and value in node.graph.inputs:
-            return [dequantize(node, value, tensor.quantization)]
-        names = {v: k for k, v in TensorProto.DataType.items()}
-        node.refuse(
-            f"it casts {tensor.dtype.value} to {names.get(to, to)} at run time",
-            "only casts between float types; leave integer arithmetic out of the model",
-        )
-    raise AssertionError("constant casts are folded")
-
-
-_FLOATS = frozenset({TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16})
 IDENTITY_CAST = {DType.INT8: Quantization.per_tensor(1.0, 0), DType.UINT8: Quantization.per_tensor(1.0, -128)}
 """What Cast of an int8 or uint8 input to float amounts to."""
 
@@ -180,5 +162,4 @@ QUANTIZATION = {
     "DequantizeLinear": Importer(
         dequantize_linear, "int8 and uint8, int32 for constants; constants also one scale a channel (opset 13 and later)"
     ),
-    "Cast": Importer(cast, "between float types; of an int8 or uint8 input to float"),
 }
