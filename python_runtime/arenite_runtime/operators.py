@@ -1098,6 +1098,7 @@ OPERATORS = (
             Field("step"),
             Field("element_size"),
             Field("index_type"),
+            Field("elements"),
         ),
     ),
     Operator(
@@ -1111,6 +1112,7 @@ OPERATORS = (
             Field("step"),
             Field("element_size"),
             Field("index_type"),
+            Field("elements"),
             Field("reduction"),
         ),
     ),

@@ -958,6 +958,7 @@ typedef struct arn_scatter_elements_params {
     int32_t step;         /* elements of x from entry to entry along the axis */
     int32_t element_size; /* bytes: 1, 2, 4 or 8 */
     int32_t index_type;   /* arn_dtype of the indices */
+    int32_t elements;     /* of x */
 } arn_scatter_elements_params;
 
 /* ScatterElementsReduce: As ScatterElements, updates added to what is there, multiplied with it, or the greater or lesser of both. */
@@ -968,6 +969,7 @@ typedef struct arn_scatter_elements_reduce_params {
     int32_t step;         /* elements of x from entry to entry along the axis */
     int32_t element_size; /* bytes: 1, 2, 4 or 8 */
     int32_t index_type;   /* arn_dtype of the indices */
+    int32_t elements;     /* of x */
     int32_t reduction;    /* 1 add, 2 mul, 3 max, 4 min */
 } arn_scatter_elements_reduce_params;
 

@@ -229,6 +229,23 @@ extern const arn_kernel arn_kernel_key_index_int64;
 extern const arn_kernel arn_kernel_softmax_zero_float32;
 extern const arn_kernel arn_kernel_probit_float32;
 
+/* Indices, computed or not. */
+extern const arn_kernel arn_kernel_gather;
+extern const arn_kernel arn_kernel_gather_elements;
+extern const arn_kernel arn_kernel_gather_nd;
+extern const arn_kernel arn_kernel_scatter_elements;
+extern const arn_kernel arn_kernel_scatter_nd;
+extern const arn_kernel arn_kernel_tensor_scatter;
+extern const arn_kernel arn_kernel_one_hot;
+extern const arn_kernel arn_kernel_trilu;
+extern const arn_kernel arn_kernel_reverse_sequence;
+extern const arn_kernel arn_kernel_scatter_elements_reduce_float32;
+extern const arn_kernel arn_kernel_scatter_elements_reduce_int32;
+extern const arn_kernel arn_kernel_scatter_elements_reduce_int64;
+extern const arn_kernel arn_kernel_scatter_nd_reduce_float32;
+extern const arn_kernel arn_kernel_scatter_nd_reduce_int32;
+extern const arn_kernel arn_kernel_scatter_nd_reduce_int64;
+
 /* All of the above, for firmware that must run models not known when it was built. */
 extern const arn_resolver arn_every_kernel;
 

@@ -267,6 +267,29 @@ void arn_key_index_i64(const arn_key_index_params *p, const int64_t *x, const in
 void arn_softmax_zero_f32(const arn_softmax_zero_params *p, const float *x, float *y);
 void arn_probit_f32(const arn_probit_params *p, const float *x, float *y);
 
+/* §11, indices of int32 or int64 that may hold anything: one outside reads the nearest place and writes nothing. Scatter, Trilu: y may be
+ * x. */
+void arn_gather(const arn_gather_params *p, const void *x, const void *indices, void *y);
+void arn_gather_elements(const arn_gather_elements_params *p, const void *x, const void *indices, void *y);
+void arn_gather_nd(const arn_gather_nd_params *p, const void *x, const void *indices, void *y);
+void arn_scatter_elements(const arn_scatter_elements_params *p, const void *x, const void *indices, const void *updates, void *y);
+void arn_scatter_nd(const arn_scatter_nd_params *p, const void *x, const void *indices, const void *updates, void *y);
+void arn_tensor_scatter(const arn_tensor_scatter_params *p, const void *x, const void *updates, const void *starts, void *y);
+void arn_one_hot(const arn_one_hot_params *p, const void *indices, const void *values, void *y);
+void arn_trilu(const arn_trilu_params *p, const void *x, const int64_t *k, void *y);
+void arn_reverse_sequence(const arn_reverse_sequence_params *p, const void *x, const void *lengths, void *y);
+void arn_scatter_elements_reduce_f32(const arn_scatter_elements_reduce_params *p, const float *x, const void *indices, const float *updates,
+                                     float *y);
+void arn_scatter_elements_reduce_i32(const arn_scatter_elements_reduce_params *p, const int32_t *x, const void *indices,
+                                     const int32_t *updates, int32_t *y);
+void arn_scatter_elements_reduce_i64(const arn_scatter_elements_reduce_params *p, const int64_t *x, const void *indices,
+                                     const int64_t *updates, int64_t *y);
+void arn_scatter_nd_reduce_f32(const arn_scatter_nd_reduce_params *p, const float *x, const void *indices, const float *updates, float *y);
+void arn_scatter_nd_reduce_i32(const arn_scatter_nd_reduce_params *p, const int32_t *x, const void *indices, const int32_t *updates,
+                               int32_t *y);
+void arn_scatter_nd_reduce_i64(const arn_scatter_nd_reduce_params *p, const int64_t *x, const void *indices, const int64_t *updates,
+                               int64_t *y);
+
 #ifdef __cplusplus
 }
 #endif

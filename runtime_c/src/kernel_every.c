@@ -174,6 +174,21 @@ static const arn_kernel *const KERNELS[] = {
     &arn_kernel_key_index_int64,
     &arn_kernel_softmax_zero_float32,
     &arn_kernel_probit_float32,
+    &arn_kernel_gather,
+    &arn_kernel_gather_elements,
+    &arn_kernel_gather_nd,
+    &arn_kernel_scatter_elements,
+    &arn_kernel_scatter_nd,
+    &arn_kernel_tensor_scatter,
+    &arn_kernel_one_hot,
+    &arn_kernel_trilu,
+    &arn_kernel_reverse_sequence,
+    &arn_kernel_scatter_elements_reduce_float32,
+    &arn_kernel_scatter_elements_reduce_int32,
+    &arn_kernel_scatter_elements_reduce_int64,
+    &arn_kernel_scatter_nd_reduce_float32,
+    &arn_kernel_scatter_nd_reduce_int32,
+    &arn_kernel_scatter_nd_reduce_int64,
 };
 
 const arn_resolver arn_every_kernel = {KERNELS, sizeof KERNELS / sizeof KERNELS[0]};

@@ -17,6 +17,7 @@ from arenite_runtime.kernels import (
     convolution,
     elementwise,
     function,
+    indexing,
     logic,
     matrix,
     movement,
@@ -73,5 +74,6 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     **reduction.KERNELS,
     **tree_ensemble.KERNELS,
     **classical.KERNELS,
+    **indexing.KERNELS,
 }
 """By operator and variant."""

@@ -116,7 +116,14 @@ def _elements_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> R
         "element_size": x.dtype.itemsize,
         "index_type": _type(indices),
     }
-    return {**record, "reduction": REDUCTION_NUMBERS[node.attributes["reduction"]]} if "reduction" in node.attributes else record
+    if node.op == "GatherElements":
+        return record
+    return _with_reduction(node, {**record, "elements": x.elements})
+
+
+def _with_reduction(node: Node, record: Record) -> Record:
+    reduction = node.attributes.get("reduction")
+    return record if reduction is None else {**record, "reduction": REDUCTION_NUMBERS[reduction]}
 
 
 _ELEMENTS = (
@@ -127,6 +134,7 @@ _ELEMENTS = (
     _ELEMENT,
     _INDEX_TYPE,
 )
+_SCATTERED_ELEMENTS = (*_ELEMENTS, Param("elements", "of x"))
 _UPDATES = Operand("updates", "values to write, of the type of x")
 _ATTRIBUTE = Attribute("reduction", "add, mul, max or min")
 
@@ -153,7 +161,7 @@ SCATTER_ELEMENTS = Operator(
     code=143,
     variants=("bytes",),
     stored=(_X, _INDICES, _UPDATES),
-    params=_ELEMENTS,
+    params=_SCATTERED_ELEMENTS,
     record=_elements_record,
     in_place=(0,),
 )
@@ -167,7 +175,7 @@ SCATTER_ELEMENTS_REDUCE = Operator(
     code=144,
     variants=SCATTERED,
     stored=(_X, _INDICES, _UPDATES),
-    params=(*_ELEMENTS, _REDUCTION),
+    params=(*_SCATTERED_ELEMENTS, _REDUCTION),
     record=_elements_record,
     in_place=(0,),
 )
@@ -201,7 +209,7 @@ def _nd_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
         "element_size": x.dtype.itemsize,
         "index_type": _type(indices),
     }
-    return {**record, "reduction": REDUCTION_NUMBERS[node.attributes["reduction"]]} if "reduction" in node.attributes else record
+    return _with_reduction(node, record)
 
 
 _ND = (
