@@ -21,6 +21,7 @@ if(NOT TARGET arenite_kernels)
   if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
     # Contraction would change float results; sections let the linker drop the kernels that a model does not use.
     target_compile_options(arenite_kernels PUBLIC -ffp-contract=off -ffunction-sections -fdata-sections)
+    target_link_libraries(arenite_kernels PUBLIC m) # float kernels
   endif()
 
   add_library(arenite_runtime STATIC

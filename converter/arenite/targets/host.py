@@ -24,7 +24,7 @@ from arenite.targets.sources import interpreter_sources, kernel_sources, native_
 
 FLAGS = ("-std=c99", "-O2", "-fPIC", "-ffp-contract=off")
 """Contraction would fuse a float multiply and add: another result than the one that docs/numerics.md defines."""
-_SHARED = ("-dynamiclib",) if platform.system() == "Darwin" else ("-shared",)
+_SHARED = ("-dynamiclib",) if platform.system() == "Darwin" else ("-shared", "-lm")
 _SUFFIX = {"Darwin": "dylib", "Windows": "dll"}.get(platform.system(), "so")
 
 

@@ -46,8 +46,8 @@ def toolchain_for(target: Target) -> Toolchain:
     gcc = shutil.which("arm-none-eabi-gcc")
     if gcc and wanted != "zig":
         version = tool_version(gcc, "--version")
-        # newlib's memcpy and memset, libgcc's 64-bit divisions; no start files: the board's startup is the whole of it.
-        return Toolchain(Compiler("gcc", (gcc, *target.gcc_flags), version), ("--specs=nano.specs", "-nostartfiles"))
+        # newlib's memcpy and memset, libm for float kernels, libgcc's 64-bit divisions; no start files: the board's startup is the whole of it.
+        return Toolchain(Compiler("gcc", (gcc, *target.gcc_flags), version), ("--specs=nano.specs", "-nostartfiles", "-lm"))
     zig = zig_command()
     if zig and wanted != "gcc":
         version = "zig " + tool_version(*zig, "version")
