@@ -1178,7 +1178,7 @@ typedef struct arn_svm_probability_params {
 typedef struct arn_key_index_params {
     int32_t count; /* elements */
     int32_t keys;  /* n */
-    int32_t nan;   /* the position that NaN gets, 0 … n */
+    int32_t nan;   /* the position that NaN gets, not negative */
 } arn_key_index_params;
 
 /* SoftmaxZero: Softmax along the last axis in which scores of 0 (up to 1e-7) stay 0. */

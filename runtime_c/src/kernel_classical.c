@@ -62,7 +62,7 @@ static int check_key_index(const arn_signature *s, arn_dtype dtype) {
     const uint32_t size = dtype == ARN_INT64 ? 8 : 4;
     return arn_is_type(&s->inputs[0], dtype) && arn_is_type(&s->inputs[1], dtype) && arn_is_type(&s->outputs[0], ARN_INT64) &&
            p->count > 0 && p->keys > 0 && s->inputs[0].bytes / size == (uint32_t)p->count &&
-           s->inputs[1].bytes / size == (uint32_t)p->keys && s->outputs[0].bytes / 8 == (uint32_t)p->count && arn_in(p->nan, 0, p->keys);
+           s->inputs[1].bytes / size == (uint32_t)p->keys && s->outputs[0].bytes / 8 == (uint32_t)p->count && p->nan >= 0;
 }
 
 static int check_key_index_float32(const arn_signature *s) {

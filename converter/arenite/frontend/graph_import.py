@@ -19,6 +19,7 @@ from onnx import TensorProto, helper, numpy_helper
 from arenite.errors import ModelFileError, Unsupported, UnsupportedModelError
 from arenite.frontend.folding import NOT_FOLDED, FoldingError, fold, keep_annotation
 from arenite.frontend.importers import IMPORTERS, MOVES_INT8
+from arenite.frontend.importers.feature import keep_text_labels, text_labels
 from arenite.frontend.importers.quantization import IDENTITY_CAST
 from arenite.frontend.node_import import NodeImport, Refused
 from arenite.frontend.remedies import remedy
@@ -170,7 +171,7 @@ class _Walk:
             return [self.measure(node, operands[0])]
         if constant and node.op_type not in NOT_FOLDED and node.op_type not in ("Constant", "QuantizeLinear", "DequantizeLinear"):
             return self.folded(node, name, operator, known)
-        if node.op_type not in IMPORTERS:
+        if operator not in IMPORTERS:
             self.problems.append(Unsupported(name, operator, "the operator is not supported", remedy(node.op_type, domain)))
             raise Refused
         if any(isinstance(value, Unknown) for value in operands):
@@ -179,6 +180,8 @@ class _Walk:
 
     def known_operator(self, node: onnx.NodeProto, domain: str) -> tuple[str, str] | None:
         """Problem and remedy of an operator that the standard, as the file uses it, does not have."""
+        if domain and f"{domain}.{node.op_type}" in IMPORTERS:
+            return None
         if domain:
             return "operators of this domain are not supported", remedy(node.op_type, domain)
         opset = self.opsets.get("", 1)
@@ -238,9 +241,12 @@ class _Walk:
         )
         try:
             quantization = self.floating(call)
-            values = IMPORTERS[node.op_type].convert(call)
+            texts = text_labels(call)
+            values = IMPORTERS[call.operator].convert(call)
             if call.problems:
                 raise Refused
+            if texts:
+                keep_text_labels(call, values, texts)
         except Refused:
             del self.graph.nodes[at:]
             self.problems += call.problems
@@ -344,6 +350,8 @@ class _Walk:
             return name
         tensor = self.graph.tensors[value]
         self.graph.tensors[name] = replace(tensor, name=name)
+        if value in self.graph.labels:
+            self.graph.labels[name] = self.graph.labels[value]
         self.graph.nodes.append(Node("Reshape", name, (value,), (name,), {"shape": tensor.shape}))
         return name
 
@@ -351,6 +359,8 @@ class _Walk:
 def rename(graph: Graph, old: str, new: str, at: int) -> None:
     """Rename a tensor in the nodes from index `at` on."""
     graph.tensors[new] = replace(graph.tensors.pop(old), name=new)
+    if old in graph.labels:
+        graph.labels[new] = graph.labels.pop(old)
     for i in range(at, len(graph.nodes)):
         node = graph.nodes[i]
         if old in node.inputs or old in node.outputs:

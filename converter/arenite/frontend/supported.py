@@ -22,10 +22,27 @@ class SupportedOperator:
     notes: str
 
 
+NEWEST_ML_OPSET = 5
+"""Of the domain ai.onnx.ml."""
+
 FOLDED = "where every operand is constant, or a shape: evaluated at conversion"
 """Said of every other operator of ONNX."""
 
 _ELEMENTWISE = frozenset(UNARY) | {"Relu", "Pow", "Min", "Max"}
+_COMPOSED = {
+    "ai.onnx.ml.ArrayFeatureExtractor": ("Slice", "Gather"),
+    "ai.onnx.ml.Binarizer": ("Less", "Cast"),
+    "ai.onnx.ml.CategoryMapper": ("KeyIndex", "Gather"),
+    "ai.onnx.ml.FeatureVectorizer": ("Slice", "Pad", "Concat"),
+    "ai.onnx.ml.Imputer": ("Equal", "Where"),
+    "ai.onnx.ml.LinearRegressor": ("FullyConnected",),
+    "ai.onnx.ml.LinearClassifier": ("FullyConnected", "ArgMax", "Softmax", "SoftmaxZero", "Probit"),
+    "ai.onnx.ml.Normalizer": ("ReduceMax", "ReduceL1", "ReduceL2", "Div"),
+    "ai.onnx.ml.OneHotEncoder": ("Equal", "Cast"),
+    "ai.onnx.ml.Scaler": ("Sub", "Mul"),
+    "ai.onnx.ml.ZipMap": ("Reshape",),
+}
+"""Made of operators that ONNX's own domain has as well."""
 _NOTHING = frozenset({"Constant", "Identity", "Dropout", "Cast"})
 
 
@@ -35,8 +52,12 @@ def supported_operators() -> list[SupportedOperator]:
 
 
 def _row(name: str) -> SupportedOperator:
-    since = min(schema.since_version for schema in onnx.defs.get_all_schemas_with_history() if schema.name == name and schema.domain == "")
-    return SupportedOperator(name, max(since, OLDEST_OPSET), NEWEST_OPSET, _becomes(name), IMPORTERS[name].notes)
+    domain, _, plain = name.rpartition(".")
+    known = onnx.defs.get_all_schemas_with_history()
+    versions = [schema.since_version for schema in known if schema.name == plain and schema.domain == domain]
+    if domain:
+        return SupportedOperator(name, min(versions), max(NEWEST_ML_OPSET, *versions), _becomes(name), IMPORTERS[name].notes)
+    return SupportedOperator(name, max(min(versions), OLDEST_OPSET), NEWEST_OPSET, _becomes(name), IMPORTERS[name].notes)
 
 
 def _becomes(name: str) -> tuple[str, ...]:
@@ -44,4 +65,6 @@ def _becomes(name: str) -> tuple[str, ...]:
         return ("Elementwise",)
     if name in _NOTHING:
         return ()
+    if name in _COMPOSED:
+        return _COMPOSED[name]
     return tuple(operator.name for operator in OPERATORS.values() if name in operator.onnx)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from arenite.frontend.importers.activation import ACTIVATION
 from arenite.frontend.importers.convolution import CONVOLUTION
 from arenite.frontend.importers.elementwise import ELEMENTWISE
+from arenite.frontend.importers.feature import FEATURES
 from arenite.frontend.importers.indexing import INDEXING
+from arenite.frontend.importers.linear_model import LINEAR_MODELS
 from arenite.frontend.importers.logic import LOGIC
 from arenite.frontend.importers.matrix import MATRIX
 from arenite.frontend.importers.movement import MOVEMENT, MOVES_INT8
@@ -13,6 +15,7 @@ from arenite.frontend.importers.normalization import NORMALIZATION
 from arenite.frontend.importers.pooling import POOLING
 from arenite.frontend.importers.quantization import QUANTIZATION
 from arenite.frontend.importers.reduction import REDUCTION
+from arenite.frontend.importers.tree_ensemble import TREE_ENSEMBLES
 from arenite.frontend.node_import import Importer
 
 IMPORTERS: dict[str, Importer] = {
@@ -27,6 +30,9 @@ IMPORTERS: dict[str, Importer] = {
     **LOGIC,
     **REDUCTION,
     **INDEXING,
+    **TREE_ENSEMBLES,
+    **LINEAR_MODELS,
+    **FEATURES,
 }
 
 __all__ = ["IMPORTERS", "MOVES_INT8"]

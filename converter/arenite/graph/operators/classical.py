@@ -155,7 +155,7 @@ KEY_INDEX = Operator(
     code=206,
     variants=("float32", "int32", "int64"),
     stored=_KEYS,
-    params=(Param("count", "elements"), Param("keys", "n"), Param("nan", "the position that NaN gets, 0 … n")),
+    params=(Param("count", "elements"), Param("keys", "n"), Param("nan", "the position that NaN gets, not negative")),
     record=_index_record,
 )
 
