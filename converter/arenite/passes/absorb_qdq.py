@@ -39,7 +39,8 @@ def absorb_qdq(graph: Graph) -> Graph:
 
 
 def _is_int8(tensor: Tensor) -> bool:
-    return tensor.dtype in (DType.INT8, DType.UINT8)
+    """Whether it holds quantized values. Integers without a scale stand for themselves."""
+    return tensor.dtype is DType.INT8 and tensor.quantization is not None
 
 
 def _refuse_others(graph: Graph) -> None:

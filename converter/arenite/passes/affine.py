@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from arenite.graph.graph import Graph, Node
 from arenite.graph.operators import UNBOUNDED
-from arenite.graph.tensor import Tensor
+from arenite.graph.tensor import DType, Tensor
 
 Vector = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class Affine:
 
 def affine_of(graph: Graph, node: Node) -> Affine | None:
     """None where the node is not affine: has a fused activation, a divisor of 0, or a constant that varies along another axis."""
-    if tuple(node.attributes.get("clip", UNBOUNDED)) != UNBOUNDED:
+    if tuple(node.attributes.get("clip", UNBOUNDED)) != UNBOUNDED or graph.tensors[node.output].dtype is not DType.FLOAT32:
         return None
     if node.op == "BatchNormalization":
         scale, bias, mean, variance = (np.asarray(graph.tensor(name).data, np.float64) for name in node.inputs[1:5])

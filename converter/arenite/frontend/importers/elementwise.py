@@ -1,4 +1,4 @@
-"""Add, Sub, Mul, Div, Sum, Pow, Min, Max: operators of two or more tensors, broadcast."""
+"""Add, Sub, Mul, Div, Sum, Mean, Pow, Min, Max: operators of two or more tensors, broadcast."""
 
 from __future__ import annotations
 
@@ -6,35 +6,36 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from arenite.frontend.arithmetic import binary, cast, numeric, scalar
 from arenite.frontend.node_import import Importer, NodeImport
 from arenite.frontend.values import Constant, Value
-from arenite.graph import Expression
-from arenite.graph.operators import UNBOUNDED
-
-
-def _binary(node: NodeImport, op: str, a: Value, b: Value) -> str:
-    rank = max(len(node.shape(a)), len(node.shape(b)))
-    try:
-        np.broadcast_shapes(node.shape(a), node.shape(b))
-    except ValueError:
-        node.malformed(f"shapes {list(node.shape(a))} and {list(node.shape(b))} do not broadcast")
-    return node.emit(op, [node.to_rank(a, rank), node.to_rank(b, rank)], clip=UNBOUNDED)
+from arenite.graph import DType, Expression
 
 
 def _operand(node: NodeImport, index: int) -> Value:
-    value = node.value(index)
-    return value if isinstance(value, Constant) else node.activation(index)
+    """A constant of floats must be finite: weights that are not are an error of the training."""
+    value = numeric(node, index)
+    return node.finite(value) if isinstance(value, Constant) and node.dtype(value) is DType.FLOAT32 else value
 
 
-def binary(node: NodeImport) -> Sequence[Value]:
-    return [_binary(node, node.operator, _operand(node, 0), _operand(node, 1))]
+def arithmetic(node: NodeImport) -> Sequence[Value]:
+    return [binary(node, node.operator, _operand(node, 0), _operand(node, 1))]
+
+
+def _total(node: NodeImport) -> Value:
+    total = _operand(node, 0)
+    for index in range(1, len(node.inputs)):
+        total = binary(node, "Add", total, _operand(node, index))
+    return total
 
 
 def variadic_sum(node: NodeImport) -> Sequence[Value]:
-    total = _operand(node, 0)
-    for index in range(1, len(node.inputs)):
-        total = _binary(node, "Add", total, _operand(node, index))
-    return [total]
+    return [_total(node)]
+
+
+def mean(node: NodeImport) -> Sequence[Value]:
+    total = _total(node)
+    return [binary(node, "Mul", total, scalar(node, 1 / len(node.inputs), DType.FLOAT32)) if len(node.inputs) > 1 else total]
 
 
 def _one_value(node: NodeImport, value: Constant) -> float | None:
@@ -47,14 +48,15 @@ def power(node: NodeImport) -> Sequence[Value]:
     x = node.value(0)
     exponent = node.value(1)
     constant, first = (x, True) if isinstance(x, Constant) else (exponent, False)
-    if not isinstance(constant, Constant):
-        node.refuse("base and exponent are both computed at run time", "Pow needs a constant base or exponent")
-    number = _one_value(node, constant)
-    if number is None:
-        node.refuse(
-            f"{constant.name} has {constant.array.size} different values", "Pow needs one number as base or exponent: split the tensor"
-        )
-    return [_with_number(node, "Pow", 1 if first else 0, number, constant, first)]
+    number = _one_value(node, constant) if isinstance(constant, Constant) and node.dtype(x) is DType.FLOAT32 else None
+    if isinstance(constant, Constant) and number is not None and node.dtype(node.value(1 if first else 0)) is DType.FLOAT32:
+        return [_with_number(node, "Pow", 1 if first else 0, number, constant, first)]
+    base, exponent = numeric(node, 0), numeric(node, 1)
+    dtype = node.dtype(base)
+    computed = dtype if dtype is node.dtype(exponent) else DType.FLOAT32
+    if computed is DType.FLOAT32 and dtype is not DType.FLOAT32 and node.dtype(exponent) is not DType.FLOAT32:
+        computed = DType.INT64
+    return [cast(node, binary(node, "Pow", cast(node, base, computed), cast(node, exponent, computed)), dtype)]
 
 
 def _with_number(node: NodeImport, op: str, index: int, number: float, constant: Constant, first: bool) -> str:
@@ -73,24 +75,21 @@ def _with_number(node: NodeImport, op: str, index: int, number: float, constant:
 
 
 def extremum(node: NodeImport) -> Sequence[Value]:
-    """Min or Max of one activation and numbers: a Clip."""
+    """Of one float tensor and numbers it is a Clip, else one operator after another."""
     constants = [(i, v) for i, v in enumerate(node.inputs) if isinstance(v, Constant)]
     activations = [i for i, v in enumerate(node.inputs) if isinstance(v, str)]
-    if len(activations) > 1:
-        names = ", ".join(str(node.inputs[i]) for i in activations)
-        node.refuse(
-            f"it compares {len(activations)} computed tensors ({names})",
-            "only one tensor and numbers; use Add and Relu: max(a, b) = a + relu(b − a)",
-        )
+    single = len(activations) == 1 and node.dtype(node.value(activations[0])) is DType.FLOAT32
+    if not single or any(_one_value(node, v) is None for _, v in constants):
+        result = numeric(node, 0)
+        for index in range(1, len(node.inputs)):
+            result = binary(node, node.operator, result, numeric(node, index))
+        return [result]
     x = node.activation(activations[0])
     pick = np.maximum if node.operator == "Max" else np.minimum
     bound = -np.inf if node.operator == "Max" else np.inf
     for _, constant in constants:
         number = _one_value(node, constant)
-        if number is None:
-            node.refuse(
-                f"{constant.name} has {constant.array.size} different values", f"{node.operator} needs one number: split the tensor"
-            )
+        assert number is not None
         if np.isnan(number):
             node.finite(constant)
         bound = float(pick(bound, number))
@@ -105,15 +104,16 @@ def extremum(node: NodeImport) -> Sequence[Value]:
     return [node.elementwise(x, Expression.single("Clip", min=float(low), max=float(high)))]
 
 
-_BROADCAST = "broadcasting; constants and activations"
+_BROADCAST = "broadcasting; constants and activations; float32 and integers"
 
 ELEMENTWISE = {
-    "Add": Importer(binary, _BROADCAST),
-    "Sub": Importer(binary, _BROADCAST),
-    "Mul": Importer(binary, _BROADCAST),
-    "Div": Importer(binary, _BROADCAST),
+    "Add": Importer(arithmetic, _BROADCAST),
+    "Sub": Importer(arithmetic, _BROADCAST),
+    "Mul": Importer(arithmetic, _BROADCAST),
+    "Div": Importer(arithmetic, _BROADCAST),
     "Sum": Importer(variadic_sum, _BROADCAST),
-    "Pow": Importer(power, "constant scalar exponent or base"),
-    "Min": Importer(extremum, "one activation and constant scalars"),
-    "Max": Importer(extremum, "one activation and constant scalars"),
+    "Mean": Importer(mean, _BROADCAST),
+    "Pow": Importer(power, _BROADCAST),
+    "Min": Importer(extremum, _BROADCAST),
+    "Max": Importer(extremum, _BROADCAST),
 }
