@@ -246,6 +246,18 @@ extern const arn_kernel arn_kernel_scatter_nd_reduce_float32;
 extern const arn_kernel arn_kernel_scatter_nd_reduce_int32;
 extern const arn_kernel arn_kernel_scatter_nd_reduce_int64;
 
+/* Resampling, pooling with indices, sampling at computed positions. */
+extern const arn_kernel arn_kernel_resample_float32;
+
+/* Normalization, recurrent layers. */
+extern const arn_kernel arn_kernel_layer_normalization_float32;
+extern const arn_kernel arn_kernel_lstm_float32;
+extern const arn_kernel arn_kernel_lstm_last_float32;
+extern const arn_kernel arn_kernel_gru_float32;
+extern const arn_kernel arn_kernel_gru_last_float32;
+extern const arn_kernel arn_kernel_rnn_float32;
+extern const arn_kernel arn_kernel_rnn_last_float32;
+
 /* All of the above, for firmware that must run models not known when it was built. */
 extern const arn_resolver arn_every_kernel;
 

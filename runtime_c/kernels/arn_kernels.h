@@ -290,6 +290,29 @@ void arn_scatter_nd_reduce_i32(const arn_scatter_nd_reduce_params *p, const int3
 void arn_scatter_nd_reduce_i64(const arn_scatter_nd_reduce_params *p, const int64_t *x, const void *indices, const int64_t *updates,
                                int64_t *y);
 
+/* §11, first: where the taps of each result begin. */
+void arn_resample_f32(const arn_resample_params *p, const float *x, const int32_t *first, const float *weight, float *y);
+
+/* §11, rows normalized by their own statistics. scale and bias may be null. y may be x. */
+void arn_layer_normalization_f32(const arn_layer_normalization_params *p, const float *x, const float *scale, const float *bias, float *y);
+
+/* §11, recurrent layers. bias, lengths, the initial states and peephole may be null. scratch: as the declaration says, aligned for float.
+ */
+void arn_lstm_f32(const arn_lstm_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+                  const int32_t *lengths, const float *initial_h, const float *initial_c, const float *peephole, float *y, float *y_h,
+                  float *y_c, void *scratch);
+void arn_lstm_last_f32(const arn_lstm_last_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+                       const int32_t *lengths, const float *initial_h, const float *initial_c, const float *peephole, float *y_h,
+                       float *y_c, void *scratch);
+void arn_gru_f32(const arn_gru_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+                 const int32_t *lengths, const float *initial_h, float *y, float *y_h, void *scratch);
+void arn_gru_last_f32(const arn_gru_last_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+                      const int32_t *lengths, const float *initial_h, float *y_h, void *scratch);
+void arn_rnn_f32(const arn_rnn_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+                 const int32_t *lengths, const float *initial_h, float *y, float *y_h, void *scratch);
+void arn_rnn_last_f32(const arn_rnn_last_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+                      const int32_t *lengths, const float *initial_h, float *y_h, void *scratch);
+
 #ifdef __cplusplus
 }
 #endif

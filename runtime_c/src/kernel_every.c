@@ -189,6 +189,14 @@ static const arn_kernel *const KERNELS[] = {
     &arn_kernel_scatter_nd_reduce_float32,
     &arn_kernel_scatter_nd_reduce_int32,
     &arn_kernel_scatter_nd_reduce_int64,
+    &arn_kernel_resample_float32,
+    &arn_kernel_layer_normalization_float32,
+    &arn_kernel_lstm_float32,
+    &arn_kernel_lstm_last_float32,
+    &arn_kernel_gru_float32,
+    &arn_kernel_gru_last_float32,
+    &arn_kernel_rnn_float32,
+    &arn_kernel_rnn_last_float32,
 };
 
 const arn_resolver arn_every_kernel = {KERNELS, sizeof KERNELS / sizeof KERNELS[0]};

@@ -21,8 +21,11 @@ from arenite_runtime.kernels import (
     logic,
     matrix,
     movement,
+    normalization,
     pooling,
+    recurrent,
     reduction,
+    spatial,
     tree_ensemble,
 )
 
@@ -72,8 +75,11 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     **{(op, "float32"): kernel for op, kernel in function.KERNELS.items()},
     **logic.KERNELS,
     **reduction.KERNELS,
+    **spatial.KERNELS,
     **tree_ensemble.KERNELS,
     **classical.KERNELS,
     **indexing.KERNELS,
+    **normalization.KERNELS,
+    **recurrent.KERNELS,
 }
 """By operator and variant."""
