@@ -1196,6 +1196,18 @@ OPERATORS = (
         ),
     ),
     Operator(
+        "Resample",
+        160,
+        ("float32",),
+        (
+            Field("outer"),
+            Field("size"),
+            Field("count"),
+            Field("taps"),
+            Field("inner"),
+        ),
+    ),
+    Operator(
         "LayerNormalization",
         180,
         ("float32",),

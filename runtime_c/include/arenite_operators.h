@@ -91,6 +91,7 @@ typedef enum arn_op {
     ARN_OP_ONE_HOT = 148,
     ARN_OP_TRILU = 149,
     ARN_OP_REVERSE_SEQUENCE = 150,
+    ARN_OP_RESAMPLE = 160,
     ARN_OP_LAYER_NORMALIZATION = 180,
     ARN_OP_LSTM = 190,
     ARN_OP_LSTM_LAST = 191,
@@ -1033,6 +1034,15 @@ typedef struct arn_reverse_sequence_params {
     int32_t inner;      /* bytes of an entry */
     int32_t index_type; /* arn_dtype of the indices */
 } arn_reverse_sequence_params;
+
+/* Resample: Every result along an axis is a weighted sum of neighbours: interpolation, with or without antialiasing. */
+typedef struct arn_resample_params {
+    int32_t outer; /* product of the dimensions in front of the axis */
+    int32_t size;  /* of x along the axis */
+    int32_t count; /* of y along the axis */
+    int32_t taps;  /* weights of a result */
+    int32_t inner; /* product of the dimensions behind the axis */
+} arn_resample_params;
 
 /* LayerNormalization: Rows less their mean (or not), over the root of their mean square, times scale plus bias. */
 typedef struct arn_layer_normalization_params {

@@ -15,7 +15,7 @@ from arenite.passes.view import Shape, View, split_factors
 BINARY = ("Add", "Sub", "Mul", "Div")
 _WITH_AXES = (*BINARY, "PRelu", "Concat", "MatMul")
 """Operators whose constant operands have the activations' axes (others have weights or vectors)."""
-_FLEXIBLE = (*_WITH_AXES, "Elementwise", "Softmax", "BatchNormalization", "FullyConnected", "Pad", "Slice")
+_FLEXIBLE = (*_WITH_AXES, "Elementwise", "Softmax", "BatchNormalization", "FullyConnected", "Pad", "Slice", "Expand", "Resample")
 
 
 class Relayout(Protocol):
@@ -82,13 +82,15 @@ class AxisMap:
         if node.op == "PRelu":
             whole = len(graph.tensors[node.inputs[1] or ""].shape) in (0, self.rank)
             return {} if whole or self._keeps_last(1) else None
-        if node.op == "Concat":
+        if node.op in ("Concat", "Resample"):
             return {"axis": self.axes.index(a["axis"])} if a["axis"] in self.axes else None
         if node.op == "Pad":
             before, after = a["pads"][: self.rank], a["pads"][self.rank :]
             if any(before[axis] or after[axis] for axis in range(self.rank) if axis not in self.axes):
                 return None
             return {"pads": (*self._mapped(before, 0), *self._mapped(after, 0))}
+        if node.op == "Expand":
+            return {"shape": self._mapped(a["shape"], 1)}
         if node.op == "Slice":
             return {"starts": self._mapped(a["starts"], 0), "steps": self._mapped(a["steps"], 1), "sizes": self._mapped(a["sizes"], 1)}
         if node.op == "ReduceMean" and a["keepdims"]:

@@ -15,6 +15,7 @@ from arenite.frontend.importers.normalization import NORMALIZATION
 from arenite.frontend.importers.pooling import POOLING
 from arenite.frontend.importers.quantization import QUANTIZATION
 from arenite.frontend.importers.reduction import REDUCTION
+from arenite.frontend.importers.resize import RESIZE
 from arenite.frontend.importers.tree_ensemble import TREE_ENSEMBLES
 from arenite.frontend.node_import import Importer
 
@@ -30,6 +31,7 @@ IMPORTERS: dict[str, Importer] = {
     **LOGIC,
     **REDUCTION,
     **INDEXING,
+    **RESIZE,
     **TREE_ENSEMBLES,
     **LINEAR_MODELS,
     **FEATURES,
