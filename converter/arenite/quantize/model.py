@@ -98,7 +98,7 @@ def quantize(
 def keep_float(graph: Graph) -> QuantizedModel:
     """An optimized float graph as it is, nothing quantized. Raises QuantizationError for what has no typed form."""
     typed = to_typed(graph)
-    dropped = "the model's own quantization is not applied: its weights are dequantized, and activations are not rounded"
+    dropped = "the model's own quantization is not applied: its weights are dequantized, and activations saturate, but are not rounded"
     return QuantizedModel(typed, True, (), {}, {}, {}, (dropped,) if drops_annotations(graph) else ())
 
 

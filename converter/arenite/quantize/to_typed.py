@@ -1,7 +1,8 @@
 """The float graph becomes the typed form, node by node: the same operators on elements that are not quantized.
 
 Every node gets the kernel variant of its elements' type. Expressions become nodes again, one a step, and a fused activation that the typed
-kernel does not have becomes a Clip. What a tensor's annotation says of quantization is dropped. Numerics §11.
+kernel does not have becomes a Clip. Of the quantization that an annotation demands, rounding is dropped, and saturation is kept: exporters
+leave a Relu to it. Numerics §11.
 """
 
 from __future__ import annotations
@@ -16,11 +17,16 @@ from arenite.graph import OPERATORS, DType, Expression, Graph, Node, Tensor
 from arenite.graph.expression import UNARY, Step
 from arenite.graph.operators import UNBOUNDED
 from arenite.graph.operators.function import PARAMETERS
+from arenite.quantize.scales import representable
 
 TYPE_VARIANTS = {dtype: "plain_int8" if dtype is DType.INT8 else dtype.value for dtype in DType}
 MOVEMENT = ("Reshape", "Transpose", "Slice", "Concat", "Pad", "Expand")
 """Any element type; they have no variant."""
 OPTIONAL_BIAS = ("Conv", "DepthwiseConv", "FullyConnected")
+SMALL = ("Softmax", "Sigmoid", "HardSigmoid", "Tanh", "Softsign")
+"""Bounded anyway: what saturation takes from their largest value is less than a rounding step of them."""
+
+Bounds = tuple[float, float]
 
 
 def to_typed(graph: Graph) -> Graph:
@@ -37,7 +43,7 @@ def to_typed(graph: Graph) -> Graph:
 
 
 def drops_annotations(graph: Graph) -> bool:
-    """Whether to_typed drops quantization of activations: the model was made for integers and rounds where the result will not."""
+    """Whether activations of the model round where those of its typed form will not."""
     return any(tensor.quantization is not None and not tensor.is_constant for tensor in graph.tensors.values())
 
 
@@ -104,7 +110,7 @@ class Typed:
         if node.op in OPTIONAL_BIAS and len(inputs) == 2:
             inputs = (*inputs, None)
         attributes = {name: value for name, value in node.attributes.items() if name != "clip"}
-        bounds = tuple(node.attributes.get("clip", UNBOUNDED))
+        bounds = self._bounds(node)
         variant = self._variant(node, node.op, inputs, node.output)
         if any(param.name == "clip_min" for param in OPERATORS[node.op].form(variant).params):
             self._emit_all(node, inputs, {**attributes, "clip": bounds})
@@ -118,6 +124,20 @@ class Typed:
         """With all of its outputs."""
         variant = self._variant(node, node.op, inputs, node.output)
         self.target.nodes.append(replace(node, inputs=inputs, attributes={**attributes, "variant": variant}))
+
+    def _bounds(self, node: Node) -> Bounds:
+        """Of the fused activation and of saturation to the output's annotation."""
+        low, high = node.attributes.get("clip", UNBOUNDED)
+        annotation = self.source.tensors[node.output].quantization
+        if (
+            annotation is None
+            or node.op in SMALL
+            or not annotation.is_per_tensor
+            or self.source.tensors[node.output].dtype is not DType.FLOAT32
+        ):
+            return low, high
+        limits = representable(annotation)
+        return _within((low, high), (limits.low, limits.high))
 
     def _clip(self, node: Node, source: str, output: str, low: float, high: float) -> None:
         dtype = self.target.tensors[output].dtype
@@ -135,7 +155,7 @@ class Typed:
 
     def _prelu(self, node: Node) -> None:
         x, slope = self.target.tensors[node.input], self.target.tensor(node.inputs[1])
-        bounds = tuple(node.attributes.get("clip", UNBOUNDED))
+        bounds = self._bounds(node)
         result = node.output if bounds == UNBOUNDED else self._temporary(node, "PRelu")
         trailing = slope.shape
         while trailing[:1] == (1,):
@@ -160,12 +180,23 @@ class Typed:
             dtype, value = self.target.tensors[node.output].dtype, attributes["value"]
             if value != 0 or np.signbit(value):  # zeros are written byte by byte
                 inputs = (*inputs, self._constant(f"{node.output}/value", np.full((1,), value, dtype.numpy)))
-        self.target.nodes.append(replace(node, inputs=inputs, attributes=attributes))
+        annotated = [self.source.tensor(name).is_constant or self.source.tensor(name).quantization is not None for name in node.inputs]
+        bounds = UNBOUNDED if all(annotated) else self._bounds(node)
+        moved = node.output if bounds == UNBOUNDED else self._temporary(node, node.op)
+        self.target.nodes.append(replace(node, inputs=inputs, outputs=(moved,), attributes=attributes))
+        if bounds != UNBOUNDED:
+            self._clip(node, moved, node.output, *bounds)
 
     # Expressions
 
     def _expression(self, node: Node) -> None:
         expression: Expression = node.attributes["expression"]
+        last = expression.steps[-1].op if expression.steps else ""
+        if last not in SMALL and (limits := self._bounds(node)) != UNBOUNDED:
+            if expression.clip is not None:
+                limits = _within(expression.clip, limits)
+                expression = Expression(())
+            expression = expression.then(Expression.single("Clip", min=limits[0], max=limits[1]))
         values = [node.input]
         for index, step in enumerate(expression.steps):
             output = node.output if index + 1 == len(expression.steps) else self._temporary(node, step.op)
@@ -212,6 +243,11 @@ class Typed:
             self.target.replace_uses(name, value)
             self.target.outputs = [name if output == value else output for output in self.target.outputs]
             self.target.nodes.append(Node("Reshape", name, (value,), (name,), {"shape": tensor.shape}))
+
+
+def _within(bounds: Bounds, limits: Bounds) -> Bounds:
+    low, high = (min(max(bound, limits[0]), limits[1]) for bound in bounds)
+    return low, high
 
 
 def _index(step: Step, position: int) -> int:
