@@ -14,8 +14,10 @@ from arenite.frontend.importers.movement import MOVEMENT, MOVES_INT8
 from arenite.frontend.importers.normalization import NORMALIZATION
 from arenite.frontend.importers.pooling import POOLING
 from arenite.frontend.importers.quantization import QUANTIZATION
+from arenite.frontend.importers.recurrent import RECURRENT
 from arenite.frontend.importers.reduction import REDUCTION
 from arenite.frontend.importers.resize import RESIZE
+from arenite.frontend.importers.row_normalization import ROW_NORMALIZATION
 from arenite.frontend.importers.tree_ensemble import TREE_ENSEMBLES
 from arenite.frontend.node_import import Importer
 
@@ -30,6 +32,8 @@ IMPORTERS: dict[str, Importer] = {
     **QUANTIZATION,
     **LOGIC,
     **REDUCTION,
+    **ROW_NORMALIZATION,
+    **RECURRENT,
     **INDEXING,
     **RESIZE,
     **TREE_ENSEMBLES,

@@ -95,7 +95,7 @@ def _record(cell: Cell) -> Callable[[Node, Inputs, Sequence[Tensor]], Record]:
             "activation": tuple(ACTIVATIONS[name] for name, _, _ in a["activations"]) + (0,) * missing,
             "alpha": tuple(alpha for _, alpha, _ in a["activations"]) + (0.0,) * missing,
             "beta": tuple(beta for _, _, beta in a["activations"]) + (0.0,) * missing,
-            "clip": float(a["clip"]),
+            "clip": float(a["threshold"]),
         }
         if cell is LSTM:
             values["coupled"] = int(a["coupled"])
@@ -147,7 +147,7 @@ def _operator(cell: Cell, every: bool) -> Operator:
             Attribute("hidden", "units"),
             Attribute("directions", "of each: does it go from the end to the start?"),
             Attribute("activations", f"{cell.functions} a direction: (name, alpha, beta)"),
-            Attribute("clip", "bound of what enters the activations; not finite: none"),
+            Attribute("threshold", "bound of what enters the activations; not finite: none"),
         ),
         shape=lambda inputs, attributes: results(inputs, attributes)[0][0],
         results=results,
