@@ -28,6 +28,19 @@ def numeric(node: NodeImport, index: int) -> Value:
     return node.typed(value) if isinstance(value, Constant) else node.tensor(index)
 
 
+def operands(node: NodeImport) -> tuple[Value, Value]:
+    """The two operands. Before opset 7, `axis` aligned the second one's first dimension with one of the first's."""
+    a, b = numeric(node, 0), numeric(node, 1)
+    if node.opset >= 7 or not node.attribute("broadcast", 0) or "axis" not in node.attributes:
+        return a, b
+    shape, rank = node.shape(b), len(node.shape(a))
+    behind = rank - node.axis(node.attribute("axis"), rank) - len(shape)
+    if behind < 0:
+        node.malformed(f"{list(shape)} from axis {node.attribute('axis')} on leaves {list(node.shape(a))}")
+    aligned = (*shape, *(1,) * behind)
+    return a, b.reshaped(aligned) if isinstance(b, Constant) else node.reshape(b, aligned)
+
+
 def cast(node: NodeImport, value: Value, to: DType) -> Value:
     """`value` with elements of another type. Constants are converted as the kernel would."""
     if node.dtype(value) is to:

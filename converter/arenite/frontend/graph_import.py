@@ -318,14 +318,20 @@ class _Walk:
     # Outputs
 
     def outputs(self) -> None:
+        fixed = all(isinstance(self.values.get(info.name), Constant) for info in self.model.graph.output)
         for info in self.model.graph.output:
             value = self.values.get(info.name)
             if value is None:
                 raise ModelFileError(f"{self.file}: nothing computes the output {info.name}")
             if isinstance(value, Constant):
-                self.problems.append(
-                    Unsupported(info.name, "graph output", "it depends on no input", "remove the output, or check --shape and the inputs")
-                )
+                if fixed:
+                    self.problems.append(
+                        Unsupported(
+                            info.name, "graph output", "it depends on no input", "remove the output, or check --shape and the inputs"
+                        )
+                    )
+                else:
+                    self.constant_output(value, info.name)
                 continue
             if isinstance(value, Unknown):
                 continue
@@ -336,6 +342,19 @@ class _Walk:
             if is_quantized(tensor):
                 self.graph.io_dtypes[value] = INT8_TYPES.get(elem_type, DType.INT8)
             self.graph.outputs.append(value)
+
+    def constant_output(self, value: Constant, name: str) -> None:
+        """An output that is known at conversion, beside others that are not."""
+        dtype = np.dtype(np.float32) if value.array.dtype.kind == "f" else value.array.dtype
+        try:
+            tensor = Tensor.constant(name, np.ascontiguousarray(value.array, dtype).reshape(value.array.shape))
+        except ValueError:
+            self.problems.append(Unsupported(name, "graph output", f"its elements are {dtype}", "remove the output"))
+            return
+        if name in self.graph.tensors and self.graph.tensors[name].data is not tensor.data:
+            rename(self.graph, name, self.graph.fresh(f"{name}_internal"), 0)
+        self.graph.tensors[name] = tensor
+        self.graph.outputs.append(name)
 
     def output_copy(self, value: str, name: str) -> str:
         """An output that is another name of a tensor: rename the tensor, or copy it where that has a name to keep."""

@@ -12,7 +12,7 @@ from onnx import external_data_helper
 
 from arenite.errors import ModelFileError
 
-OLDEST_OPSET, NEWEST_OPSET = 7, 28
+OLDEST_OPSET, NEWEST_OPSET = 6, 28
 """Versions of the default operator set whose definitions the importers follow."""
 
 _MAGIC: tuple[tuple[int, bytes, str], ...] = (

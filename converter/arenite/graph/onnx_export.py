@@ -190,9 +190,9 @@ def _names(node: Node) -> list[str]:
     return [name for name in node.inputs if name is not None]
 
 
-def _convolution(export: _Export, node: Node, weight: Array, group: int) -> str:
+def _convolution(export: _Export, node: Node, weight: str, group: int) -> str:
     a = node.attributes
-    inputs = [export.to_nchw(node.input), export.constant(np.ascontiguousarray(weight))]
+    inputs = [export.to_nchw(node.input), weight]
     if len(node.inputs) > 2 and node.inputs[2] is not None:
         inputs.append(node.inputs[2])
     result = export.emit(
@@ -202,12 +202,20 @@ def _convolution(export: _Export, node: Node, weight: Array, group: int) -> str:
 
 
 def _conv(export: _Export, node: Node) -> str:
-    return _convolution(export, node, export.data(node, 1).transpose(0, 3, 1, 2), node.attributes["group"])
+    return _convolution(export, node, _weights(export, node, (0, 3, 1, 2)), node.attributes["group"])
 
 
 def _depthwise_conv(export: _Export, node: Node) -> str:
-    weight = export.data(node, 1).transpose(2, 0, 1)[:, None]
+    weight = export.emit("Unsqueeze", [_weights(export, node, (2, 0, 1)), export.constant([1], np.int64)])
     return _convolution(export, node, weight, export.graph.tensors[node.input].shape[3])
+
+
+def _weights(export: _Export, node: Node, perm: tuple[int, ...]) -> str:
+    """The weights in ONNX's order."""
+    tensor = export.graph.tensor(node.inputs[1])
+    if tensor.data is None:
+        return export.emit("Transpose", [tensor.name], perm=list(perm))
+    return export.constant(np.ascontiguousarray(tensor.data.transpose(perm)))
 
 
 def _padded(export: _Export, node: Node, fill: float) -> str:

@@ -21,9 +21,9 @@ from arenite.graph.operators import UNBOUNDED
 from arenite.graph.tensor import Quantization, Tensor
 from arenite.passes.affine import Affine, Vector, affine_of
 from arenite.passes.linear import (
-    LINEAR,
     Weights,
     bias_of,
+    is_linear,
     is_padded,
     output_channels,
     scaled_inputs,
@@ -59,7 +59,7 @@ def _fold_after(graph: Graph, uses: Uses, node: Node, affine: Affine) -> bool:
     while writer is not None and uses.is_free(name) and writer.op == "Reshape" and graph.tensors[writer.input].shape[-1:] == (channels,):
         name = writer.input
         writer = uses.writer(name)
-    if writer is None or writer.op not in LINEAR or not uses.is_free(name):
+    if writer is None or not is_linear(graph, writer) or not uses.is_free(name):
         return False
     if tuple(writer.attributes["clip"]) != UNBOUNDED or output_channels(graph, writer) != channels:
         return False
@@ -127,7 +127,7 @@ def _fold_before(graph: Graph, uses: Uses, node: Node, affine: Affine) -> bool:
         if reshape is not None and not uses.is_free(reshape.output):
             return False
         linear = reader if reshape is None else uses.readers[reshape.output][0]
-        if linear.op not in LINEAR or not _takes(graph, linear, affine):
+        if not is_linear(graph, linear) or not _takes(graph, linear, affine):
             return False
         # Element j of a row of the linear operator's input is of channel j % C, also behind a Reshape.
         channels = graph.tensors[linear.input].shape[-1]

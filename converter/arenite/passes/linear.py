@@ -15,6 +15,11 @@ from arenite.passes.uses import put_constant
 LINEAR = ("Conv", "DepthwiseConv", "FullyConnected")
 
 
+def is_linear(graph: Graph, node: Node) -> bool:
+    """Whether it is one of LINEAR, of weights that are known."""
+    return node.op in LINEAR and all(name is None or graph.tensors[name].is_constant for name in node.inputs[1:])
+
+
 def weight_of(graph: Graph, node: Node) -> Tensor:
     return graph.tensor(node.inputs[1])
 

@@ -39,10 +39,12 @@ def _mod(a: Array, b: Array, p: Any) -> Array:
 
 
 def _shift(a: Array, b: Array, p: Any) -> Array:
-    unsigned = np.dtype(f"u{a.dtype.itemsize}")
-    distance = b.astype(unsigned) & unsigned.type(8 * a.dtype.itemsize - 1)
-    bits = a.astype(unsigned)
-    return np.asarray(bits >> distance if p.right else bits << distance).astype(a.dtype)
+    """A distance below 0 or beyond the width leaves the sign, to the right, and 0 to the left."""
+    outside = (b < 0) | (b >= 8 * a.dtype.itemsize)
+    distance = np.where(outside, b.dtype.type(0), b)
+    if p.right:
+        return np.asarray(np.where(outside, np.minimum(np.sign(a), 0), a >> distance))
+    return np.asarray(np.where(outside, a.dtype.type(0), a << distance))
 
 
 def _power(a: Array, b: Array, p: Any) -> Array:

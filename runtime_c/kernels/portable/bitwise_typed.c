@@ -11,14 +11,20 @@ ARN_BINARY(arn_bitwise_xor_bool, arn_bitwise_xor_params, uint8_t, uint8_t, (u ^ 
 ARN_BINARY(arn_bitwise_xor_i32, arn_bitwise_xor_params, int32_t, int32_t, u ^ v)
 ARN_BINARY(arn_bitwise_xor_i64, arn_bitwise_xor_params, int64_t, int64_t, u ^ v)
 
-/* The distance is taken modulo the width, so that every one is defined. */
-static inline uint32_t shift_u32(uint32_t u, uint32_t distance, int32_t right) {
-    return right ? u >> (distance & 31) : u << (distance & 31);
+/* A distance below 0 or beyond the width shifts everything out: what is left is the sign, to the right. */
+static inline int32_t shift_i32(int32_t u, int32_t distance, int32_t right) {
+    if (distance < 0 || distance > 31) {
+        return right && u < 0 ? -1 : 0;
+    }
+    return right ? u >> distance : (int32_t)((uint32_t)u << distance);
 }
 
-static inline uint64_t shift_u64(uint64_t u, uint64_t distance, int32_t right) {
-    return right ? u >> (distance & 63) : u << (distance & 63);
+static inline int64_t shift_i64(int64_t u, int64_t distance, int32_t right) {
+    if (distance < 0 || distance > 63) {
+        return right && u < 0 ? -1 : 0;
+    }
+    return right ? u >> distance : (int64_t)((uint64_t)u << distance);
 }
 
-ARN_BINARY(arn_bit_shift_i32, arn_bit_shift_params, int32_t, int32_t, (int32_t)shift_u32((uint32_t)u, (uint32_t)v, p->right))
-ARN_BINARY(arn_bit_shift_i64, arn_bit_shift_params, int64_t, int64_t, (int64_t)shift_u64((uint64_t)u, (uint64_t)v, p->right))
+ARN_BINARY(arn_bit_shift_i32, arn_bit_shift_params, int32_t, int32_t, shift_i32(u, v, p->right))
+ARN_BINARY(arn_bit_shift_i64, arn_bit_shift_params, int64_t, int64_t, shift_i64(u, v, p->right))

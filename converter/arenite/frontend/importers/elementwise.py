@@ -6,26 +6,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from arenite.frontend.arithmetic import binary, cast, numeric, scalar
+from arenite.frontend.arithmetic import binary, cast, numeric, operands, scalar
 from arenite.frontend.node_import import Importer, NodeImport
 from arenite.frontend.values import Constant, Value
 from arenite.graph import DType, Expression
 
 
-def _operand(node: NodeImport, index: int) -> Value:
-    """A constant of floats must be finite: weights that are not are an error of the training."""
-    value = numeric(node, index)
-    return node.finite(value) if isinstance(value, Constant) and node.dtype(value) is DType.FLOAT32 else value
+def _finite(node: NodeImport, value: Value) -> Value:
+    """A constant of floats must hold no NaN: weights that do are an error of the training. (Masks are infinite.)"""
+    if isinstance(value, Constant) and node.dtype(value) is DType.FLOAT32 and np.isnan(value.array).any():
+        return node.finite(value)
+    return value
 
 
 def arithmetic(node: NodeImport) -> Sequence[Value]:
-    return [binary(node, node.operator, _operand(node, 0), _operand(node, 1))]
+    a, b = operands(node)
+    return [binary(node, node.operator, _finite(node, a), _finite(node, b))]
 
 
 def _total(node: NodeImport) -> Value:
-    total = _operand(node, 0)
+    total = _finite(node, numeric(node, 0))
     for index in range(1, len(node.inputs)):
-        total = binary(node, "Add", total, _operand(node, index))
+        total = binary(node, "Add", total, _finite(node, numeric(node, index)))
     return total
 
 
@@ -51,7 +53,7 @@ def power(node: NodeImport) -> Sequence[Value]:
     number = _one_value(node, constant) if isinstance(constant, Constant) and node.dtype(x) is DType.FLOAT32 else None
     if isinstance(constant, Constant) and number is not None and node.dtype(node.value(1 if first else 0)) is DType.FLOAT32:
         return [_with_number(node, "Pow", 1 if first else 0, number, constant, first)]
-    base, exponent = numeric(node, 0), numeric(node, 1)
+    base, exponent = operands(node)
     dtype = node.dtype(base)
     computed = dtype if dtype is node.dtype(exponent) else DType.FLOAT32
     if computed is DType.FLOAT32 and dtype is not DType.FLOAT32 and node.dtype(exponent) is not DType.FLOAT32:

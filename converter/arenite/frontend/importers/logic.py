@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from onnx import TensorProto
 
-from arenite.frontend.arithmetic import binary, broadcast, cast, common_type, numeric, scalar
+from arenite.frontend.arithmetic import binary, broadcast, cast, common_type, numeric, operands, scalar
 from arenite.frontend.importers.quantization import IDENTITY_CAST, dequantize
 from arenite.frontend.node_import import Importer, NodeImport
 from arenite.frontend.values import Constant, Value
@@ -68,14 +68,14 @@ def comparison(op: str, *, swapped: bool = False) -> Callable[[NodeImport], Sequ
     """a op b, or b op a."""
 
     def convert(node: NodeImport) -> Sequence[Value]:
-        a, b = numeric(node, 0), numeric(node, 1)
+        a, b = operands(node)
         return [binary(node, op, b, a) if swapped else binary(node, op, a, b)]
 
     return convert
 
 
 def bits(op: str) -> Callable[[NodeImport], Sequence[Value]]:
-    return lambda node: [binary(node, op, numeric(node, 0), numeric(node, 1))]
+    return lambda node: [binary(node, op, *operands(node))]
 
 
 def negation(node: NodeImport) -> Sequence[Value]:
@@ -136,7 +136,7 @@ LOGIC = {
     "BitwiseOr": Importer(bits("BitwiseOr"), "broadcasting"),
     "BitwiseXor": Importer(bits("BitwiseXor"), "broadcasting"),
     "BitwiseNot": Importer(negation),
-    "BitShift": Importer(bit_shift, "broadcasting; a distance is taken modulo the width in which it is computed"),
+    "BitShift": Importer(bit_shift, "integers; broadcasting"),
     "Mod": Importer(mod, "both fmod; float32 and integers; broadcasting"),
     "IsNaN": Importer(is_nan),
     "IsInf": Importer(is_inf, "detect_positive, detect_negative"),

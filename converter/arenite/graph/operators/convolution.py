@@ -161,8 +161,8 @@ CONV = Operator(
     onnx=("Conv",),
     inputs=(
         _X,
-        Operand("weight", "[out, kernel_h, kernel_w, C / group]", constant=True),
-        Operand("bias", "[out]", constant=True, optional=True),
+        Operand("weight", "[out, kernel_h, kernel_w, C / group]"),
+        Operand("bias", "[out]", optional=True),
     ),
     attributes=(*WINDOW, Attribute("group", "groups of channels"), CLIP),
     shape=_conv_shape,
@@ -186,8 +186,8 @@ DEPTHWISE_CONV = Operator(
     onnx=("Conv",),
     inputs=(
         _X,
-        Operand("weight", "[kernel_h, kernel_w, C · multiplier]; output c reads input c / multiplier", constant=True),
-        Operand("bias", "[C · multiplier]", constant=True, optional=True),
+        Operand("weight", "[kernel_h, kernel_w, C · multiplier]; output c reads input c / multiplier"),
+        Operand("bias", "[C · multiplier]", optional=True),
     ),
     attributes=(*WINDOW, CLIP),
     shape=_depthwise_shape,

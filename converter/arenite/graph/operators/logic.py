@@ -68,7 +68,7 @@ BITWISE_XOR = _binary(
 )
 BIT_SHIFT = _binary(
     "BitShift",
-    "a shifted by b bits, taken modulo the width; to the right without sign",
+    "a shifted by b bits; to the right with its sign; by less than 0 or beyond the width everything is shifted out",
     68,
     ("int32", "int64"),
     ("BitShift",),
