@@ -26,7 +26,8 @@ class Case:
     op: str
     variant: str
     record: dict[str, Any]
-    inputs: list[Array] = field(repr=False)
+    inputs: list[Any] = field(repr=False)
+    """Arrays; None where an optional one is absent."""
     y: Array = field(repr=False)
     """What the output buffer holds before the call; flat."""
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arenite.emit.kernels import kernel_function
+from arenite_runtime.kernels import KERNELS
 from arenite_runtime.record import OPERATOR_BY_NAME, encode
 from kernels.cases import Array, Case
 
@@ -19,28 +21,8 @@ SANITIZE = ["-fsanitize=undefined", "-fno-sanitize=alignment"]
 GUARD = 64
 """Bytes around every output, which must stay as they are."""
 
-SYMBOLS = {
-    ("Conv", "int8"): "arn_conv_s8",
-    ("Conv", "wide"): "arn_conv_s8_wide",
-    ("DepthwiseConv", "int8"): "arn_depthwise_conv_s8",
-    ("DepthwiseConv", "wide"): "arn_depthwise_conv_s8_wide",
-    ("FullyConnected", "int8"): "arn_fully_connected_s8",
-    ("FullyConnected", "wide"): "arn_fully_connected_s8_wide",
-    ("MatMul", "int8"): "arn_matmul_s8",
-    ("Add", "int8"): "arn_add_s8",
-    ("Mul", "int8"): "arn_mul_s8",
-    ("Div", "int8"): "arn_div_s8",
-    ("PRelu", "int8"): "arn_prelu_s8",
-    ("Softmax", "int8"): "arn_softmax_s8",
-    ("Lookup", "int8"): "arn_lookup_s8",
-    ("MaxPool", "int8"): "arn_max_pool_s8",
-    ("AveragePool", "int8"): "arn_average_pool_s8",
-    ("ReduceMean", "int8"): "arn_reduce_mean_s8",
-    ("StridedCopy", "bytes"): "arn_strided_copy",
-    ("Fill", "bytes"): "arn_fill",
-    ("Quantize", "int8"): "arn_quantize_f32_s8",
-    ("Dequantize", "int8"): "arn_dequantize_s8_f32",
-}
+SYMBOLS = {kernel: kernel_function(*kernel) for kernel in KERNELS}
+"""C names, by operator and variant."""
 
 
 class Rows(ctypes.Structure):
@@ -49,14 +31,14 @@ class Rows(ctypes.Structure):
     _fields_ = [("base", ctypes.c_void_p), ("pitch", ctypes.c_int32), ("rows", ctypes.c_int32)]
 
 
-def _pointer(array: Array) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
+def _pointer(array: Array | None) -> ctypes.c_void_p:
+    return ctypes.c_void_p(None if array is None else array.ctypes.data)
 
 
 def _compile(compiler: str, library: Path, flags: list[str]) -> None:
     sources = [*sorted((ROOT / "runtime_c/kernels/portable").glob("*.c")), Path(__file__).with_name("sanitizer.c")]
     includes = [f"-I{ROOT / 'runtime_c' / folder}" for folder in ("include", "kernels")]
-    subprocess.run([compiler, *FLAGS, *flags, *includes, *sources, "-o", library], check=True, capture_output=True)
+    subprocess.run([compiler, *FLAGS, *flags, *includes, *sources, "-lm", "-o", library], check=True, capture_output=True)
 
 
 class PortableLibrary:
@@ -78,6 +60,9 @@ class PortableLibrary:
         except (subprocess.CalledProcessError, OSError):
             _compile(compiler, folder / "kernels.so", [define])
             return cls(folder / "kernels.so", log)
+
+    def has(self, symbol: str) -> bool:
+        return hasattr(self._library, symbol)
 
     def overflow(self) -> None:
         """Undefined behaviour, on purpose."""
@@ -117,7 +102,7 @@ class PortableLibrary:
         function.restype = None
         function(_pointer(words), *flat)
 
-    def call_rows(self, case: Case, x: Rows, constants: list[Array], y: Rows, begin: int, end: int) -> None:
+    def call_rows(self, case: Case, x: Rows, constants: list[Any], y: Rows, begin: int, end: int) -> None:
         """The form of the kernel that computes output rows [begin, end)."""
         pointers = [_pointer(array) for array in constants]
         rows = [ctypes.c_int32(begin), ctypes.c_int32(end)]
