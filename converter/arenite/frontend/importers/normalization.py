@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from arenite.frontend.importers.row_normalization import batch_statistics, is_computed
-from arenite.frontend.arithmetic import binary, numeric, scalar
 from arenite.frontend.node_import import Importer, NodeImport
 from arenite.frontend.values import Constant, Value
-from arenite.graph import DType, Expression
 
 _EVAL = "export for inference: model.eval() in PyTorch, training=False in Keras"
 
@@ -31,8 +29,6 @@ def batch_normalization(node: NodeImport) -> Sequence[Value]:
     if is_computed(node):
         return [batch_statistics(node, epsilon)]
     names = ("scale", "B", "mean", "var")
-    if any(isinstance(node.value(i + 1), str) for i in range(4)):
-        return [_computed_statistics(node, x)]
     statistics = [node.weights(i + 1, name) for i, name in enumerate(names)]
     for name, value in zip(names, statistics, strict=True):
         if value.array.shape != (shape[1],):
@@ -45,23 +41,6 @@ def batch_normalization(node: NodeImport) -> Sequence[Value]:
     last = node.transpose(x, (0, *range(2, rank), 1))
     y = node.emit("BatchNormalization", [last, *operands], epsilon=epsilon)
     return [node.transpose(y, (0, rank - 1, *range(1, rank - 1)))]
-
-
-def _computed_statistics(node: NodeImport, x: str) -> Value:
-    """(x − mean) · scale / √(var + ε) + B, of statistics that arrive at run time."""
-    shape = node.graph.tensors[x].shape
-    scale, bias, mean, variance = (_per_channel(node, i, shape) for i in range(1, 5))
-    raised = binary(node, "Add", variance, scalar(node, float(node.attribute("epsilon", 1e-5)), DType.FLOAT32))
-    factor = binary(node, "Div", scale, node.elementwise(raised, Expression.single("Sqrt")))
-    return binary(node, "Add", binary(node, "Mul", binary(node, "Sub", x, mean), factor), bias)
-
-
-def _per_channel(node: NodeImport, index: int, shape: tuple[int, ...]) -> Value:
-    value = numeric(node, index)
-    if node.shape(value) != (shape[1],):
-        node.malformed(f"input {index} {list(node.shape(value))} does not fit {shape[1]} channels")
-    spread = (shape[1], *(1,) * (len(shape) - 2))
-    return value.reshaped(spread) if isinstance(value, Constant) else node.reshape(value, spread)
 
 
 def dropout(node: NodeImport) -> Sequence[Value]:
