@@ -903,6 +903,106 @@ OPERATORS = (
         ),
     ),
     Operator(
+        "Acos",
+        100,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Acosh",
+        101,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Asin",
+        102,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Asinh",
+        103,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Atan",
+        104,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Atanh",
+        105,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Cosh",
+        106,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Shrink",
+        107,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Sinh",
+        108,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
+        "Tan",
+        109,
+        ("float32",),
+        (
+            Field("count"),
+            Field("alpha", is_float=True),
+            Field("beta", is_float=True),
+        ),
+    ),
+    Operator(
         "ReduceSum",
         120,
         ("float32", "int32", "int64"),

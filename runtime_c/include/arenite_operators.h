@@ -67,6 +67,16 @@ typedef enum arn_op {
     ARN_OP_BITWISE_XOR = 67,
     ARN_OP_BIT_SHIFT = 68,
     ARN_OP_MOD = 69,
+    ARN_OP_ACOS = 100,
+    ARN_OP_ACOSH = 101,
+    ARN_OP_ASIN = 102,
+    ARN_OP_ASINH = 103,
+    ARN_OP_ATAN = 104,
+    ARN_OP_ATANH = 105,
+    ARN_OP_COSH = 106,
+    ARN_OP_SHRINK = 107,
+    ARN_OP_SINH = 108,
+    ARN_OP_TAN = 109,
     ARN_OP_REDUCE_SUM = 120,
     ARN_OP_REDUCE_MAX = 121,
     ARN_OP_REDUCE_MIN = 122,
@@ -798,7 +808,7 @@ typedef struct arn_bitwise_xor_params {
     int32_t b_stride[6];
 } arn_bitwise_xor_params;
 
-/* BitShift: a shifted by b bits, taken modulo the width; to the right without sign. */
+/* BitShift: a shifted by b bits; to the right with its sign; by less than 0 or beyond the width everything is shifted out. */
 typedef struct arn_bit_shift_params {
     int32_t dims[6];     /* dimensions of the output, collapsed */
     int32_t a_stride[6]; /* elements of a from one index to the next; 0 where broadcast */
@@ -813,6 +823,76 @@ typedef struct arn_mod_params {
     int32_t b_stride[6];
     int32_t fmod; /* sign of the result: 0: b's, 1: a's */
 } arn_mod_params;
+
+/* Acos: Of every element. */
+typedef struct arn_acos_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_acos_params;
+
+/* Acosh: Of every element. */
+typedef struct arn_acosh_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_acosh_params;
+
+/* Asin: Of every element. */
+typedef struct arn_asin_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_asin_params;
+
+/* Asinh: Of every element. */
+typedef struct arn_asinh_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_asinh_params;
+
+/* Atan: Of every element. */
+typedef struct arn_atan_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_atan_params;
+
+/* Atanh: Of every element. */
+typedef struct arn_atanh_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_atanh_params;
+
+/* Cosh: Of every element. */
+typedef struct arn_cosh_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_cosh_params;
+
+/* Shrink: Of every element. */
+typedef struct arn_shrink_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_shrink_params;
+
+/* Sinh: Of every element. */
+typedef struct arn_sinh_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_sinh_params;
+
+/* Tan: Of every element. */
+typedef struct arn_tan_params {
+    int32_t count; /* elements */
+    float alpha;   /* first parameter of the function, 0 where it has none (Gelu: 1 for the tanh approximation) */
+    float beta;    /* second parameter */
+} arn_tan_params;
 
 /* ReduceSum: Sum over axes. */
 typedef struct arn_reduce_sum_params {

@@ -129,6 +129,16 @@ extern const arn_kernel arn_kernel_sqrt_float32;
 extern const arn_kernel arn_kernel_swish_float32;
 extern const arn_kernel arn_kernel_tanh_float32;
 extern const arn_kernel arn_kernel_thresholded_relu_float32;
+extern const arn_kernel arn_kernel_acos_float32;
+extern const arn_kernel arn_kernel_acosh_float32;
+extern const arn_kernel arn_kernel_asin_float32;
+extern const arn_kernel arn_kernel_asinh_float32;
+extern const arn_kernel arn_kernel_atan_float32;
+extern const arn_kernel arn_kernel_atanh_float32;
+extern const arn_kernel arn_kernel_cosh_float32;
+extern const arn_kernel arn_kernel_shrink_float32;
+extern const arn_kernel arn_kernel_sinh_float32;
+extern const arn_kernel arn_kernel_tan_float32;
 
 /* Reductions, ArgMax and ArgMin, cumulative sums and products, TopK. */
 extern const arn_kernel arn_kernel_reduce_sum_float32;

@@ -144,6 +144,16 @@ void arn_sqrt_f32(const arn_sqrt_params *p, const float *x, float *y);
 void arn_swish_f32(const arn_swish_params *p, const float *x, float *y);
 void arn_tanh_f32(const arn_tanh_params *p, const float *x, float *y);
 void arn_thresholded_relu_f32(const arn_thresholded_relu_params *p, const float *x, float *y);
+void arn_acos_f32(const arn_acos_params *p, const float *x, float *y);
+void arn_acosh_f32(const arn_acosh_params *p, const float *x, float *y);
+void arn_asin_f32(const arn_asin_params *p, const float *x, float *y);
+void arn_asinh_f32(const arn_asinh_params *p, const float *x, float *y);
+void arn_atan_f32(const arn_atan_params *p, const float *x, float *y);
+void arn_atanh_f32(const arn_atanh_params *p, const float *x, float *y);
+void arn_cosh_f32(const arn_cosh_params *p, const float *x, float *y);
+void arn_shrink_f32(const arn_shrink_params *p, const float *x, float *y);
+void arn_sinh_f32(const arn_sinh_params *p, const float *x, float *y);
+void arn_tan_f32(const arn_tan_params *p, const float *x, float *y);
 
 /* §11, comparisons: y is bool, 0 or 1 a byte. */
 void arn_equal_f32(const arn_equal_params *p, const float *a, const float *b, uint8_t *y);

@@ -39,6 +39,10 @@ def _elu(x: Values, alpha: float) -> Values:
     return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
 
 
+def _shrink(x: Values, lambd: float, bias: float) -> Values:
+    return np.where(x < -lambd, x + bias, np.where(x > lambd, x - bias, np.where(np.isnan(x), x, 0.0)))
+
+
 SELU_ALPHA, SELU_GAMMA = 1.67326319217681884765625, 1.05070102214813232421875
 
 UNARY: dict[str, Callable[[Values, Attributes], Values]] = {
@@ -70,6 +74,16 @@ UNARY: dict[str, Callable[[Values, Attributes], Values]] = {
     "Swish": lambda x, a: x * _sigmoid(a.get("alpha", 1.0) * x),
     "Tanh": lambda x, a: np.tanh(x),
     "ThresholdedRelu": lambda x, a: np.where(x > a.get("alpha", 1.0), x, 0.0),
+    "Acos": lambda x, a: np.arccos(x),
+    "Acosh": lambda x, a: np.arccosh(x),
+    "Asin": lambda x, a: np.arcsin(x),
+    "Asinh": lambda x, a: np.arcsinh(x),
+    "Atan": lambda x, a: np.arctan(x),
+    "Atanh": lambda x, a: np.arctanh(x),
+    "Cosh": lambda x, a: np.cosh(x),
+    "Sinh": lambda x, a: np.sinh(x),
+    "Tan": lambda x, a: np.tan(x),
+    "Shrink": lambda x, a: _shrink(x, a.get("lambd", 0.5), a.get("bias", 0.0)),
 }
 """ONNX operators of one tensor, with their attributes (Relu and Relu6 are Clip; Clip's bounds are always given)."""
 

@@ -36,7 +36,21 @@ def _gelu(x: Float64, p: Any) -> Array:
     return np.asarray(0.5 * x * (1 + _erf(x / np.sqrt(2))))
 
 
+def _shrink(x: Float64, lambd: float, bias: float) -> Array:
+    return np.where(x < -lambd, x + bias, np.where(x > lambd, x - bias, np.where(np.isnan(x), x, 0.0)))
+
+
 FUNCTIONS: dict[str, Function] = {
+    "Acos": lambda x, p: np.arccos(x),
+    "Acosh": lambda x, p: np.arccosh(x),
+    "Asin": lambda x, p: np.arcsin(x),
+    "Asinh": lambda x, p: np.arcsinh(x),
+    "Atan": lambda x, p: np.arctan(x),
+    "Atanh": lambda x, p: np.arctanh(x),
+    "Cosh": lambda x, p: np.cosh(x),
+    "Sinh": lambda x, p: np.sinh(x),
+    "Tan": lambda x, p: np.tan(x),
+    "Shrink": lambda x, p: _shrink(x, p.alpha, p.beta),
     "Abs": lambda x, p: np.abs(x),
     "Ceil": lambda x, p: np.ceil(x),
     "Celu": lambda x, p: np.maximum(x, 0) + np.minimum(0, p.alpha * np.expm1(np.minimum(x, 0) / p.alpha)),

@@ -21,6 +21,7 @@ _DEFAULTS: dict[str, dict[str, float | str]] = {
     "HardSigmoid": {"alpha": 0.2, "beta": 0.5},
     "LeakyRelu": {"alpha": 0.01},
     "Selu": {"alpha": SELU_ALPHA, "gamma": SELU_GAMMA},
+    "Shrink": {"bias": 0.0, "lambd": 0.5},
     "Swish": {"alpha": 1.0},
     "ThresholdedRelu": {"alpha": 1.0},
 }

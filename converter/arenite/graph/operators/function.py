@@ -38,6 +38,16 @@ CODES = {
     "Swish": 57,
     "Tanh": 58,
     "ThresholdedRelu": 59,
+    "Acos": 100,
+    "Acosh": 101,
+    "Asin": 102,
+    "Asinh": 103,
+    "Atan": 104,
+    "Atanh": 105,
+    "Cosh": 106,
+    "Shrink": 107,
+    "Sinh": 108,
+    "Tan": 109,
 }
 """In the flat model, fixed for ever."""
 
@@ -47,6 +57,7 @@ PARAMETERS: dict[str, tuple[tuple[str, float], ...]] = {
     "Elu": (("alpha", 1.0),),
     "HardSigmoid": (("alpha", 0.2), ("beta", 0.5)),
     "LeakyRelu": (("alpha", 0.01),),
+    "Shrink": (("lambd", 0.5), ("bias", 0.0)),
     "Selu": (("alpha", 1.67326319217681884765625), ("gamma", 1.05070102214813232421875)),
     "Swish": (("alpha", 1.0),),
     "ThresholdedRelu": (("alpha", 1.0),),
