@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 import numpy as np
 
 from arenite.frontend.node_import import Importer, NodeImport
+from arenite.frontend.selection import take
 from arenite.frontend.values import Constant, Value
+from arenite.graph import DType
 
 
 def pad(node: NodeImport) -> Sequence[Value]:
@@ -17,9 +19,8 @@ def pad(node: NodeImport) -> Sequence[Value]:
     rank = len(shape)
     if node.opset < 11:
         pads: tuple[int, ...] | None = node.ints("pads", ())
-        value: float | None = float(node.attribute("value", 0.0))
     else:
-        pads, value = node.integers(1, "pads"), node.scalar(2, "constant_value")
+        pads = node.integers(1, "pads")
     axes = node.integers(3, "axes") if node.opset >= 18 else None
     axes = tuple(range(rank)) if axes is None else tuple(node.axis(a, rank) for a in axes)
     if pads is None or len(pads) != 2 * len(axes):
@@ -29,15 +30,39 @@ def pad(node: NodeImport) -> Sequence[Value]:
         before[axis], after[axis] = pads[i], pads[len(axes) + i]
     if not any(before) and not any(after):
         return [x]
+    x = _crop(node, x, before, after)
+    before, after = [max(0, n) for n in before], [max(0, n) for n in after]
     mode = node.attribute("mode", "constant")
-    if mode != "constant":
-        node.refuse(f"mode is {mode!r}", "pad with constants (in PyTorch padding_mode='zeros'), or pad the data before inference")
-    value = 0.0 if value is None else value
+    if mode == "constant":
+        return [_pad_with_value(node, x, (*before, *after))]
+    if mode not in _SOURCES:
+        node.refuse(f"mode is {mode!r}", f"use constant, {', '.join(_SOURCES)}")
+    for axis, size in enumerate(node.graph.tensors[x].shape):
+        if before[axis] or after[axis]:
+            x = take(node, x, axis, [_SOURCES[mode](i, size) for i in range(-before[axis], size + after[axis])])
+    return [x]
+
+
+_SOURCES: dict[str, Callable[[int, int], int]] = {
+    "edge": lambda i, size: min(max(i, 0), size - 1),
+    "wrap": lambda i, size: i % size,
+    "reflect": lambda i, size: abs((i + size - 1) % max(1, 2 * (size - 1)) - (size - 1)),
+}
+"""The element of `size` ones that stands at position i of a padded axis, of which the first element's is 0."""
+
+
+def _pad_with_value(node: NodeImport, x: str, pads: tuple[int, ...]) -> str:
+    if not any(pads):
+        return x
+    if node.opset >= 11 and node.has(2) and isinstance(node.value(2), str):
+        return node.emit("Pad", [x, node.reshape(node.tensor(2), (1,))], pads=pads, value=0.0)
+    value = float(node.attribute("value", 0.0)) if node.opset < 11 else (node.scalar(2, "constant_value") or 0.0)
     if not np.isfinite(value):
         node.refuse(f"it pads with {value}", "pad with a finite value; MaxPool has pads of its own that never win")
-    x = _crop(node, x, before, after)
-    grown = tuple(max(0, n) for n in (*before, *after))
-    return [node.emit("Pad", [x], pads=grown, value=float(np.float32(value))) if any(grown) else x]
+    if node.graph.tensors[x].dtype is DType.FLOAT32:
+        return node.emit("Pad", [x], pads=pads, value=float(np.float32(value)))
+    number = np.asarray([value], node.graph.tensors[x].dtype.numpy)
+    return node.emit("Pad", [x, node.add_constant(Constant(f"{node.name}/value", number))], pads=pads, value=0.0)
 
 
 def _crop(node: NodeImport, x: str, before: Sequence[int], after: Sequence[int]) -> str:
@@ -202,7 +227,7 @@ def constant(node: NodeImport) -> Sequence[Value]:
 
 
 MOVEMENT = {
-    "Pad": Importer(pad, "mode constant; pads as attribute or constant input, axes, negative pads"),
+    "Pad": Importer(pad, "every mode; pads and axes as attribute or constant input, negative pads; any element type"),
     "Concat": Importer(concat, "activations and constants"),
     "Slice": Importer(slice_, "constant starts, ends, axes, steps (attributes or inputs), negative steps too"),
     "Split": Importer(split, "sizes as attribute or constant input, num_outputs"),
