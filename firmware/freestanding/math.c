@@ -106,7 +106,7 @@ float asinhf(float v) {
 
 float acoshf(float v) {
     const double x = v;
-    return (float)log(x + sqrt((x - 1.0) * (x + 1.0)));
+    return v < 1.0f ? NAN : (float)log(x + sqrt((x - 1.0) * (x + 1.0)));
 }
 
 float atanhf(float v) {
