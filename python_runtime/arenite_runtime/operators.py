@@ -338,7 +338,7 @@ OPERATORS = (
             Field("activation_min"),
             Field("activation_max"),
         ),
-        ("float32",),
+        ("float32", "uint8", "plain_int8"),
         (
             Field("batch"),
             Field("in_h"),
@@ -1305,6 +1305,32 @@ OPERATORS = (
             Field("count"),
             Field("taps"),
             Field("inner"),
+        ),
+    ),
+    Operator(
+        "MaxPoolWithIndices",
+        161,
+        ("float32",),
+        (
+            Field("planes"),
+            Field("in_size", 3),
+            Field("out_size", 3),
+            Field("kernel", 3),
+            Field("stride", 3),
+            Field("dilation", 3),
+            Field("pad", 3),
+            Field("column_major"),
+        ),
+    ),
+    Operator(
+        "MaxUnpool",
+        162,
+        ("float32",),
+        (
+            Field("count"),
+            Field("dims", 6),
+            Field("stride", 6),
+            Field("size"),
         ),
     ),
     Operator(

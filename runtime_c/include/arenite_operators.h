@@ -102,6 +102,8 @@ typedef enum arn_op {
     ARN_OP_TRILU = 149,
     ARN_OP_REVERSE_SEQUENCE = 150,
     ARN_OP_RESAMPLE = 160,
+    ARN_OP_MAX_POOL_WITH_INDICES = 161,
+    ARN_OP_MAX_UNPOOL = 162,
     ARN_OP_LAYER_NORMALIZATION = 180,
     ARN_OP_LSTM = 190,
     ARN_OP_LSTM_LAST = 191,
@@ -1123,6 +1125,26 @@ typedef struct arn_resample_params {
     int32_t taps;  /* weights of a result */
     int32_t inner; /* product of the dimensions behind the axis */
 } arn_resample_params;
+
+/* MaxPoolWithIndices: Maximum of a window, and where in x it stands (int64); of equals the first; padding never wins. */
+typedef struct arn_max_pool_with_indices_params {
+    int32_t planes;     /* N · C */
+    int32_t in_size[3]; /* of x: depth, height, width */
+    int32_t out_size[3];
+    int32_t kernel[3];
+    int32_t stride[3];
+    int32_t dilation[3];
+    int32_t pad[3];       /* in front of x */
+    int32_t column_major; /* 0 or 1 */
+} arn_max_pool_with_indices_params;
+
+/* MaxUnpool: Elements put where MaxPool found them, zeros elsewhere; an index outside is left out. */
+typedef struct arn_max_unpool_params {
+    int32_t count;     /* elements of x */
+    int32_t dims[6];   /* that the indices count in */
+    int32_t stride[6]; /* elements of the result from one index to the next */
+    int32_t size;      /* elements of the result */
+} arn_max_unpool_params;
 
 /* LayerNormalization: Rows less their mean (or not), over the root of their mean square, times scale plus bias. */
 typedef struct arn_layer_normalization_params {

@@ -258,6 +258,10 @@ extern const arn_kernel arn_kernel_scatter_nd_reduce_int64;
 
 /* Resampling, pooling with indices, sampling at computed positions. */
 extern const arn_kernel arn_kernel_resample_float32;
+extern const arn_kernel arn_kernel_max_pool_uint8;
+extern const arn_kernel arn_kernel_max_pool_plain_int8;
+extern const arn_kernel arn_kernel_max_pool_with_indices_float32;
+extern const arn_kernel arn_kernel_max_unpool_float32;
 
 /* Normalization, recurrent layers. */
 extern const arn_kernel arn_kernel_layer_normalization_float32;

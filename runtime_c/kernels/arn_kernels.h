@@ -300,6 +300,12 @@ void arn_scatter_nd_reduce_i32(const arn_scatter_nd_reduce_params *p, const int3
 void arn_scatter_nd_reduce_i64(const arn_scatter_nd_reduce_params *p, const int64_t *x, const void *indices, const int64_t *updates,
                                int64_t *y);
 
+/* §11, pools of bytes that are not quantized; with indices, counted over all planes; its inverse, which leaves an index outside out. */
+void arn_max_pool_u8(const arn_max_pool_typed_params *p, const uint8_t *x, uint8_t *y);
+void arn_max_pool_i8(const arn_max_pool_typed_params *p, const int8_t *x, int8_t *y);
+void arn_max_pool_with_indices_f32(const arn_max_pool_with_indices_params *p, const float *x, float *y, int64_t *indices);
+void arn_max_unpool_f32(const arn_max_unpool_params *p, const float *x, const int64_t *indices, float *y);
+
 /* §11, first: where the taps of each result begin. */
 void arn_resample_f32(const arn_resample_params *p, const float *x, const int32_t *first, const float *weight, float *y);
 

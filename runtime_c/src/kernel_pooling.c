@@ -51,6 +51,35 @@ const arn_kernel arn_kernel_reduce_mean = {
     ARN_OP_REDUCE_MEAN, ARN_VARIANT_INT8, ARN_WORDS(arn_reduce_mean_params), 1, 1, check_reduce_mean, invoke_reduce_mean,
 };
 
+static int check_max_pool_bytes(const arn_signature *s, arn_dtype dtype) {
+    const arn_max_pool_typed_params *p = (const arn_max_pool_typed_params *)s->params;
+    return arn_is_typed_image(s, dtype) && p->in_c == p->out_c;
+}
+
+static int check_max_pool_uint8(const arn_signature *s) {
+    return check_max_pool_bytes(s, ARN_UINT8);
+}
+
+static int check_max_pool_plain_int8(const arn_signature *s) {
+    return check_max_pool_bytes(s, ARN_INT8);
+}
+
+static void invoke_max_pool_uint8(const arn_call *c) {
+    arn_max_pool_u8(c->params, c->inputs[0], c->outputs[0]);
+}
+
+static void invoke_max_pool_plain_int8(const arn_call *c) {
+    arn_max_pool_i8(c->params, c->inputs[0], c->outputs[0]);
+}
+
+const arn_kernel arn_kernel_max_pool_uint8 = {
+    ARN_OP_MAX_POOL, ARN_VARIANT_UINT8, ARN_WORDS(arn_max_pool_typed_params), 1, 1, check_max_pool_uint8, invoke_max_pool_uint8,
+};
+const arn_kernel arn_kernel_max_pool_plain_int8 = {
+    ARN_OP_MAX_POOL,           ARN_VARIANT_PLAIN_INT8,     ARN_WORDS(arn_max_pool_typed_params), 1, 1,
+    check_max_pool_plain_int8, invoke_max_pool_plain_int8,
+};
+
 static int check_max_pool_float32(const arn_signature *s) {
     const arn_max_pool_typed_params *p = (const arn_max_pool_typed_params *)s->params;
     return arn_is_typed_image(s, ARN_FLOAT32) && p->in_c == p->out_c;

@@ -1,4 +1,4 @@
-/* Resampling along an axis. */
+/* Resampling along an axis, pooling with indices and its inverse. */
 #include "arn_kernels.h"
 #include "typed_ranges.h"
 
@@ -26,4 +26,61 @@ static void invoke_resample(const arn_call *c) {
 
 const arn_kernel arn_kernel_resample_float32 = {
     ARN_OP_RESAMPLE, ARN_VARIANT_FLOAT32, ARN_WORDS(arn_resample_params), 3, 1, check_resample, invoke_resample,
+};
+
+/* Along each axis of a volume: a window stays within the reach of int32. */
+static int is_volume(const int32_t in[3], const int32_t out[3], const int32_t kernel[3], const int32_t stride[3], const int32_t dilation[3],
+                     const int32_t pad[3]) {
+    for (int i = 0; i < 3; i++) {
+        if (!arn_in(in[i], 1, ARN_MAX_EXTENT) || !arn_in(out[i], 1, ARN_MAX_EXTENT) || !arn_in(kernel[i], 1, ARN_MAX_EXTENT) ||
+            !arn_in(stride[i], 1, ARN_MAX_EXTENT) || !arn_in(dilation[i], 1, ARN_MAX_EXTENT) || !arn_in(pad[i], 0, ARN_MAX_EXTENT) ||
+            (int64_t)(out[i] - 1) * stride[i] > ARN_MAX_EXTENT || (int64_t)(kernel[i] - 1) * dilation[i] > ARN_MAX_EXTENT) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int check_max_pool_with_indices(const arn_signature *s) {
+    const arn_max_pool_with_indices_params *p = (const arn_max_pool_with_indices_params *)s->params;
+    const int32_t x[4] = {p->planes, p->in_size[0], p->in_size[1], p->in_size[2]};
+    const int32_t y[4] = {p->planes, p->out_size[0], p->out_size[1], p->out_size[2]};
+    return is_volume(p->in_size, p->out_size, p->kernel, p->stride, p->dilation, p->pad) &&
+           arn_is_product(arn_elements(&s->inputs[0], ARN_FLOAT32), x, 4) &&
+           arn_is_product(arn_elements(&s->outputs[0], ARN_FLOAT32), y, 4) && arn_is_product(arn_elements(&s->outputs[1], ARN_INT64), y, 4);
+}
+
+static void invoke_max_pool_with_indices(const arn_call *c) {
+    arn_max_pool_with_indices_f32(c->params, c->inputs[0], c->outputs[0], c->outputs[1]);
+}
+
+const arn_kernel arn_kernel_max_pool_with_indices_float32 = {
+    ARN_OP_MAX_POOL_WITH_INDICES, ARN_VARIANT_FLOAT32,          ARN_WORDS(arn_max_pool_with_indices_params), 1, 2,
+    check_max_pool_with_indices,  invoke_max_pool_with_indices,
+};
+
+/* The dimensions are positive, and their product is no greater than `most`. */
+static int has_at_most(const int32_t dims[ARN_MAX_DIMS], int32_t most) {
+    int64_t product = 1;
+    for (int i = 0; i < ARN_MAX_DIMS; i++) {
+        if (dims[i] < 1 || (product *= dims[i]) > most) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int check_max_unpool(const arn_signature *s) {
+    const arn_max_unpool_params *p = (const arn_max_unpool_params *)s->params;
+    return p->size > 0 && arn_elements(&s->outputs[0], ARN_FLOAT32) == (uint32_t)p->size && p->count > 0 &&
+           arn_elements(&s->inputs[0], ARN_FLOAT32) == (uint32_t)p->count && arn_elements(&s->inputs[1], ARN_INT64) == (uint32_t)p->count &&
+           has_at_most(p->dims, p->size) && arn_is_view(p->dims, p->stride, 0, (uint32_t)p->size);
+}
+
+static void invoke_max_unpool(const arn_call *c) {
+    arn_max_unpool_f32(c->params, c->inputs[0], c->inputs[1], c->outputs[0]);
+}
+
+const arn_kernel arn_kernel_max_unpool_float32 = {
+    ARN_OP_MAX_UNPOOL, ARN_VARIANT_FLOAT32, ARN_WORDS(arn_max_unpool_params), 2, 1, check_max_unpool, invoke_max_unpool,
 };

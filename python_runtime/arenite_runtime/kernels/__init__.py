@@ -68,6 +68,8 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     ("PRelu", "float32"): elementwise.prelu_float32,
     ("Softmax", "float32"): elementwise.softmax_float32,
     ("MaxPool", "float32"): pooling.max_pool_float32,
+    ("MaxPool", "uint8"): pooling.max_pool_integer,
+    ("MaxPool", "plain_int8"): pooling.max_pool_integer,
     ("AveragePool", "float32"): pooling.average_pool_float32,
     ("ReduceMean", "float32"): pooling.reduce_mean_float32,
     ("Pow", "float32"): binary.power,

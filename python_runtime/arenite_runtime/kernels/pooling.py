@@ -22,6 +22,15 @@ def max_pool_float32(p: Any, x: Array, y: Array) -> None:
     store_clipped(y, windows(p, x, -np.inf).max(axis=(3, 4)), p)
 
 
+def max_pool_integer(p: Any, x: Array, y: Array) -> None:
+    """uint8, or int8 that is not quantized."""
+    limits = np.iinfo(x.dtype)
+    y[...] = windows(p, x.reshape(p.batch, p.in_h, p.in_w, p.in_c), limits.min).max(axis=(3, 4)).reshape(y.shape)
+    for bound, limit in ((p.clip_min, np.maximum), (p.clip_max, np.minimum)):
+        if np.isfinite(bound):
+            limit(y, y.dtype.type(np.clip(bound, limits.min, limits.max)), out=y)
+
+
 def _mean(p: Any, total: Int64, count: Int64 | int) -> Int64:
     return np.asarray(p.output_zero_point + divide(total * p.multiplier, np.maximum(count, 1) << p.shift))
 

@@ -19,5 +19,44 @@ def resample(p: Any, x: Array, first: Array, weight: Array, y: Array) -> None:
     store_real(y, total)
 
 
-KERNELS: dict[tuple[str, str], Callable[..., None]] = {("Resample", "float32"): resample}
+def _axis_positions(out: int, kernel: int, stride: int, dilation: int, pad: int) -> Array:
+    """Where every window reads along an axis: [out, kernel]."""
+    return np.arange(out)[:, None] * stride - pad + np.arange(kernel)[None, :] * dilation
+
+
+def max_pool_with_indices(p: Any, x: Array, y: Array, indices: Array) -> None:
+    """NaN wins; of equals the first. A window that reads only padding gives −inf and −1."""
+    planes = x.reshape(p.planes, -1)
+    axes = [_axis_positions(*axis) for axis in zip(p.out_size, p.kernel, p.stride, p.dilation, p.pad, strict=True)]
+    d = axes[0][:, None, None, :, None, None]
+    h = axes[1][None, :, None, None, :, None]
+    w = axes[2][None, None, :, None, None, :]
+    depth, height, width = p.in_size
+    inside = (d >= 0) & (d < depth) & (h >= 0) & (h < height) & (w >= 0) & (w < width)
+    windows = int(np.prod(p.out_size))
+    inside = inside.reshape(windows, -1)
+    place = np.where(inside, ((d * height + h) * width + w).reshape(windows, -1), 0)
+    counted = (d + depth * (h + height * w)).reshape(windows, -1) if p.column_major else place
+    values = np.where(inside, planes[:, place], -np.inf)
+    chosen = values.argmax(axis=2)  # NaN where there is one
+    best = np.take_along_axis(values, chosen[:, :, None], axis=2)[:, :, 0]
+    chosen = np.where(best == -np.inf, inside.argmax(axis=1)[None, :], chosen)
+    y[...] = best.reshape(y.shape)
+    at = np.arange(p.planes)[:, None] * planes.shape[1] + counted[np.arange(windows)[None, :], chosen]
+    indices[...] = np.where(inside.any(axis=1)[None, :], at, -1).reshape(indices.shape)
+
+
+def max_unpool(p: Any, x: Array, indices: Array, y: Array) -> None:
+    flat, at = y.reshape(-1), indices.reshape(-1)
+    flat[...] = 0
+    inside = (at >= 0) & (at < np.prod(p.dims))
+    places = np.unravel_index(at[inside], p.dims)
+    flat[sum(place * stride for place, stride in zip(places, p.stride, strict=True))] = x.reshape(-1)[inside]
+
+
+KERNELS: dict[tuple[str, str], Callable[..., None]] = {
+    ("Resample", "float32"): resample,
+    ("MaxPoolWithIndices", "float32"): max_pool_with_indices,
+    ("MaxUnpool", "float32"): max_unpool,
+}
 """By operator and variant."""

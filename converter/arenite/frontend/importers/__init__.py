@@ -18,6 +18,7 @@ from arenite.frontend.importers.recurrent import RECURRENT
 from arenite.frontend.importers.reduction import REDUCTION
 from arenite.frontend.importers.resize import RESIZE
 from arenite.frontend.importers.row_normalization import ROW_NORMALIZATION
+from arenite.frontend.importers.transposed_convolution import TRANSPOSED_CONVOLUTION
 from arenite.frontend.importers.tree_ensemble import TREE_ENSEMBLES
 from arenite.frontend.node_import import Importer
 
@@ -36,6 +37,7 @@ IMPORTERS: dict[str, Importer] = {
     **RECURRENT,
     **INDEXING,
     **RESIZE,
+    **TRANSPOSED_CONVOLUTION,
     **TREE_ENSEMBLES,
     **LINEAR_MODELS,
     **FEATURES,

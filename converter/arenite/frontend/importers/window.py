@@ -7,25 +7,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
+from typing import Any
 
 from arenite.frontend.node_import import NodeImport
 
 
 @dataclass(frozen=True)
-class Window:
-    """Per spatial axis, two of them: one-dimensional operators have a second axis of 1."""
+class WindowAxis:
+    """A window along one spatial axis."""
 
-    kernel: tuple[int, int]
-    strides: tuple[int, int]
-    dilations: tuple[int, int]
-    pads: tuple[int, int, int, int]
-    """top, left, bottom, right"""
-    overhang: tuple[int, int]
+    kernel: int
+    stride: int = 1
+    dilation: int = 1
+    before: int = 0
+    after: int = 0
+    overhang: int = 0
     """Positions beyond the padding that only ceil_mode adds."""
 
+    @property
+    def extent(self) -> int:
+        """Positions from the first that a window reads to behind the last."""
+        return (self.kernel - 1) * self.dilation + 1
 
-def window(node: NodeImport, spatial: Sequence[int], kernel: Sequence[int]) -> Window:
-    """Read the attributes of a node whose input has these spatial dimensions (one or two). Refuses what cannot be meant."""
+    @property
+    def is_idle(self) -> bool:
+        """It reads every element once and nothing else."""
+        return (self.kernel, self.stride, self.before, self.after, self.overhang) == (1, 1, 0, 0, 0)
+
+    def positions(self, size: int) -> int:
+        """Windows along an axis of `size` elements."""
+        return (size + self.before + self.after + self.overhang - self.extent) // self.stride + 1
+
+
+def window(node: NodeImport, spatial: Sequence[int], kernel: Sequence[int]) -> tuple[WindowAxis, ...]:
+    """Read the attributes of a node whose input has these spatial dimensions. Refuses what cannot be meant."""
     rank = len(spatial)
     strides, dilations = node.ints("strides", (1,) * rank), node.ints("dilations", (1,) * rank)
     pads = node.ints("pads", (0,) * 2 * rank)
@@ -44,26 +60,31 @@ def window(node: NodeImport, spatial: Sequence[int], kernel: Sequence[int]) -> W
             )
     auto_pad = node.attribute("auto_pad", "NOTSET") or "NOTSET"
     ceil = bool(node.attribute("ceil_mode", 0)) and auto_pad == "NOTSET"
-    before, after, more = [], [], []
+    axes = []
     for axis in range(rank):
         extent = (kernel[axis] - 1) * dilations[axis] + 1
-        first, last = _padding(node, auto_pad, spatial[axis], extent, strides[axis], (pads[axis], pads[rank + axis]))
-        before.append(first)
-        after.append(last)
-        more.append(_overhang(spatial[axis], extent, strides[axis], first, last) if ceil else 0)
-    fill = 2 - rank
-    return Window(
-        _two(kernel, fill, 1),
-        _two(strides, fill, 1),
-        _two(dilations, fill, 1),
-        (*_two(before, fill, 0), *_two(after, fill, 0)),
-        _two(more, fill, 0),
-    )
+        before, after = _padding(node, auto_pad, spatial[axis], extent, strides[axis], (pads[axis], pads[rank + axis]))
+        more = _overhang(spatial[axis], extent, strides[axis], before, after) if ceil else 0
+        if extent > spatial[axis] + before + after + more:
+            node.malformed(f"a window of {extent} does not fit spatial dimension {axis} of {spatial[axis]} + {before} + {after}")
+        axes.append(WindowAxis(int(kernel[axis]), strides[axis], dilations[axis], before, after, more))
+    return tuple(axes)
 
 
-def _two(values: Sequence[int], fill: int, neutral: int) -> tuple[int, int]:
-    first, second = (*values, *(neutral,) * fill)
-    return int(first), int(second)
+def plane(axes: Sequence[WindowAxis]) -> dict[str, Any]:
+    """Attributes of the IR's two-dimensional operators for one axis, or two; the second is then one of 1."""
+    h, w = (*axes, WindowAxis(1)) if len(axes) == 1 else axes
+    return {
+        "strides": (h.stride, w.stride),
+        "dilations": (h.dilation, w.dilation),
+        "pads": (h.before, w.before, h.after, w.after),
+    }
+
+
+def pool_plane(axes: Sequence[WindowAxis]) -> dict[str, Any]:
+    """The same of the pools, which have the kernel and the overhang as attributes."""
+    h, w = (*axes, WindowAxis(1)) if len(axes) == 1 else axes
+    return {**plane(axes), "kernel": (h.kernel, w.kernel), "overhang": (h.overhang, w.overhang)}
 
 
 def _padding(node: NodeImport, auto_pad: str, size: int, extent: int, stride: int, explicit: tuple[int, int]) -> tuple[int, int]:
@@ -87,30 +108,22 @@ def _overhang(size: int, extent: int, stride: int, before: int, after: int) -> i
     return start + extent - (size + before + after) if start < size + before else 0
 
 
-def image(node: NodeImport, x: str) -> str:
-    """An NCHW or NCL tensor as NHWC, with W = 1 for the latter."""
+def channels_last(node: NodeImport, x: str) -> str:
+    """[N, C, …] as [N, …, C]. Refuses an input without spatial dimensions."""
+    rank = len(node.graph.tensors[x].shape)
+    if rank < 3:
+        node.malformed(f"the input {list(node.graph.tensors[x].shape)} has no spatial dimensions")
+    return node.transpose(x, (0, *range(2, rank), 1))
+
+
+def channels_first(node: NodeImport, y: str) -> str:
+    """[N, …, C] as [N, C, …]."""
+    rank = len(node.graph.tensors[y].shape)
+    return node.transpose(y, (0, rank - 1, *range(1, rank - 1)))
+
+
+def image(node: NodeImport, x: str, axes: int = 2) -> str:
+    """[N, …, C] with its last one or two spatial axes as an image [N', H, W, C]; those in front join the batch."""
     shape = node.graph.tensors[x].shape
-    if len(shape) == 3:
-        batch, channels, length = shape
-        return node.reshape(node.transpose(x, (0, 2, 1)), (batch, length, 1, channels))
-    return node.transpose(x, (0, 2, 3, 1))
-
-
-def from_image(node: NodeImport, y: str, rank: int) -> str:
-    """Back from NHWC to a tensor of this rank."""
-    if rank == 3:
-        batch, length, _, channels = node.graph.tensors[y].shape
-        return node.transpose(node.reshape(y, (batch, length, channels)), (0, 2, 1))
-    return node.transpose(y, (0, 3, 1, 2))
-
-
-def spatial_rank(node: NodeImport, x: str) -> int:
-    """Rank of the input of a one- or two-dimensional operator; refuses others."""
-    shape = node.graph.tensors[x].shape
-    if len(shape) not in (3, 4):
-        if len(shape) < 3:
-            node.malformed(f"the input {list(shape)} has no spatial dimensions")
-        node.refuse(
-            f"the input {list(shape)} has {len(shape) - 2} spatial dimensions", "only one- and two-dimensional operators are supported"
-        )
-    return len(shape)
+    spatial = shape[-1 - axes : -1]
+    return node.reshape(x, (prod(shape[: -1 - axes]), *spatial, *(1,) * (2 - axes), shape[-1]))

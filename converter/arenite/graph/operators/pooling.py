@@ -132,7 +132,7 @@ MAX_POOL = Operator(
     stored=(_X,),
     params=(*IMAGE_PARAMS, *CLAMP),
     record=_max_pool_record,
-    typed=Form(("float32",), (_X,), (*IMAGE_PARAMS, *REAL_CLIP), _max_pool_typed_record),
+    typed=Form(("float32", "uint8", "plain_int8"), (_X,), (*IMAGE_PARAMS, *REAL_CLIP), _max_pool_typed_record),
 )
 
 AVERAGE_POOL = Operator(

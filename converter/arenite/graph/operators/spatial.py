@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from math import prod
 
 from arenite.graph.node import Node
+from arenite.graph.operators.convolution import window_output
 from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
-from arenite.graph.tensor import Tensor
+from arenite.graph.operators.elementwise import MAX_DIMS
+from arenite.graph.tensor import DType, Tensor
 
 
 def _resample_shape(inputs: Inputs, attributes: Attributes) -> Shape:
@@ -56,4 +58,113 @@ RESAMPLE = Operator(
     record=_resample_record,
 )
 
-SPATIAL = (RESAMPLE,)
+_VOLUME_WINDOW = (
+    Param("in_size", "of x: depth, height, width", 3),
+    Param("out_size", "", 3),
+    Param("kernel", "", 3),
+    Param("stride", "", 3),
+    Param("dilation", "", 3),
+    Param("pad", "in front of x", 3),
+)
+_VOLUME = (
+    Attribute("kernel", "(d, h, w)"),
+    Attribute("strides", "(d, h, w)"),
+    Attribute("dilations", "(d, h, w)"),
+    Attribute("pads", "(d, h, w) in front, then behind, overhang included"),
+)
+
+
+def _volume(spatial: Shape) -> tuple[int, ...]:
+    """Three spatial dimensions, those that are missing in front as 1."""
+    if len(spatial) > 3:
+        raise ValueError(f"{len(spatial)} spatial dimensions; at most three are supported")
+    return (1,) * (3 - len(spatial)) + tuple(spatial)
+
+
+def _max_pool_results(inputs: Inputs, attributes: Attributes) -> tuple[tuple[Shape, DType], ...]:
+    x = given(inputs, 0)
+    a, rank = attributes, len(x.shape) - 2
+    sizes = tuple(
+        window_output(size, a["kernel"][i], a["strides"][i], a["dilations"][i], a["pads"][i], a["pads"][3 + i])
+        for i, size in enumerate(_volume(x.shape[2:]))
+    )
+    shape = (*x.shape[:2], *sizes[3 - rank :])
+    return ((shape, x.dtype), (shape, DType.INT64))
+
+
+def _max_pool_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    x, a = given(inputs, 0).shape, node.attributes
+    return {
+        "planes": x[0] * x[1],
+        "in_size": _volume(x[2:]),
+        "out_size": _volume(outputs[0].shape[2:]),
+        "kernel": a["kernel"],
+        "stride": a["strides"],
+        "dilation": a["dilations"],
+        "pad": a["pads"][:3],
+        "column_major": int(a["column_major"]),
+    }
+
+
+MAX_POOL_WITH_INDICES = Operator(
+    name="MaxPoolWithIndices",
+    summary="Maximum of a window, and where in x it stands (int64); of equals the first; padding never wins",
+    onnx=("MaxPool",),
+    inputs=(Operand("x", "[N, C, …], up to three spatial dimensions"),),
+    attributes=(*_VOLUME, Attribute("column_major", "bool: indices count along the first spatial axis first")),
+    shape=lambda inputs, attributes: _max_pool_results(inputs, attributes)[0][0],
+    results=_max_pool_results,
+    code=161,
+    variants=("float32",),
+    stored=(Operand("x", "[planes, depth, height, width]"),),
+    params=(Param("planes", "N · C"), *_VOLUME_WINDOW, Param("column_major", "0 or 1")),
+    record=_max_pool_record,
+)
+
+
+def _max_unpool_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    x, inferred, shape = given(inputs, 0).shape, attributes["inferred"], attributes["shape"]
+    if len(inferred) != len(x) or len(shape) != len(x) or any(a < b for a, b in zip(shape, inferred, strict=True)):
+        raise ValueError(f"a result of {shape} does not hold one of {inferred}, which x{x} has")
+    return tuple(shape)
+
+
+def _max_unpool_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    inferred, shape = node.attributes["inferred"], node.attributes["shape"]
+    missing = MAX_DIMS - len(shape)
+    if missing < 0:
+        raise ValueError(f"{len(shape)} dimensions, more than {MAX_DIMS}")
+    strides = tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
+    return {
+        "count": given(inputs, 0).elements,
+        "dims": (1,) * missing + tuple(inferred),
+        "stride": (0,) * missing + strides,
+        "size": prod(shape),
+    }
+
+
+_UNPOOLED = (Operand("x", "any shape"), Operand("indices", "int64, of the shape of x: places in the inferred result"))
+
+MAX_UNPOOL = Operator(
+    name="MaxUnpool",
+    summary="Elements put where MaxPool found them, zeros elsewhere; an index outside is left out",
+    onnx=("MaxUnpool",),
+    inputs=_UNPOOLED,
+    attributes=(
+        Attribute("inferred", "shape that the indices count in: what MaxPool had as its input"),
+        Attribute("shape", "of the result, in whose corner the inferred one lies"),
+    ),
+    shape=_max_unpool_shape,
+    code=162,
+    variants=("float32",),
+    stored=_UNPOOLED,
+    params=(
+        Param("count", "elements of x"),
+        Param("dims", "that the indices count in", MAX_DIMS),
+        Param("stride", "elements of the result from one index to the next", MAX_DIMS),
+        Param("size", "elements of the result"),
+    ),
+    record=_max_unpool_record,
+)
+
+SPATIAL = (RESAMPLE, MAX_POOL_WITH_INDICES, MAX_UNPOOL)
