@@ -27,7 +27,7 @@ class Target:
 CORTEX_M4 = Target(
     name="cortex-m4",
     gcc_flags=("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"),
-    zig_flags=("-target", "thumb-freestanding-eabihf", "-mcpu=cortex_m4"),
+    zig_flags=("-target", "thumb-freestanding-eabihf", "-mcpu=cortex_m4+vfp4d16sp"),
     unicorn_cpu="CORTEX_M4",
     features=frozenset({"dsp", "fpu"}),
     board="qemu_mps2_an386",
