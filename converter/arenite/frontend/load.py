@@ -12,6 +12,7 @@ from arenite.errors import AreniteError, ModelFileError, UnsupportedModelError
 from arenite.frontend.dimensions import bind_dimensions
 from arenite.frontend.graph_import import import_graph
 from arenite.frontend.model_file import explain_violations, read_model
+from arenite.frontend.standard_functions import inline_standard_functions
 from arenite.graph.graph import Graph
 from arenite.graph.verifier import verify
 
@@ -31,7 +32,7 @@ def load(path: Path | str, shapes: Mapping[str, Sequence[int]] = _NO_SHAPES, nam
     violation = explain_violations(model)
     bound = bind_dimensions(model, str(path), shapes)
     try:
-        graph = import_graph(_with_shapes(model, bound), str(path), name or path.stem, bound)
+        graph = import_graph(inline_standard_functions(_with_shapes(model, bound), str(path)), str(path), name or path.stem, bound)
     except UnsupportedModelError:
         raise
     except AreniteError as error:

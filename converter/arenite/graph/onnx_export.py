@@ -19,6 +19,7 @@ from onnx import helper, numpy_helper
 from arenite.graph.expression import Expression
 from arenite.graph.graph import Graph
 from arenite.graph.node import Node
+from arenite.graph.onnx_typed_export import EXPORTERS
 from arenite.graph.operators.declaration import UNBOUNDED
 from arenite.graph.tensor import Quantization, Tensor
 
@@ -140,6 +141,16 @@ class _Export:
         name = output or self.fresh(op)
         self.nodes.append(helper.make_node(op, list(inputs), [name], name=name, **attributes))
         return name
+
+    def emit_all(self, op: str, inputs: Sequence[str], count: int, **attributes: Any) -> list[str]:
+        """The same for a node of `count` outputs."""
+        name = self.fresh(op)
+        names = [f"{name}.{i}" for i in range(count)]
+        self.nodes.append(helper.make_node(op, list(inputs), names, name=name, **attributes))
+        return names
+
+    def operand(self, node: Node, index: int) -> Tensor:
+        return self.graph.tensor(node.inputs[index])
 
     def quantize(self, name: str, tensor: Tensor) -> None:
         """Quantize and dequantize a float activation that carries an annotation."""
@@ -391,4 +402,5 @@ _EXPORTERS: dict[str, Callable[[_Export, Node], str | list[str]]] = {
     "Quantize": _quantize,
     "Dequantize": _dequantize,
     "BatchNormalization": _batch_normalization,
+    **EXPORTERS,
 }

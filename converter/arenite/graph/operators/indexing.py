@@ -102,15 +102,30 @@ def _scatter_elements_shape(inputs: Inputs, attributes: Attributes) -> Shape:
     return given(inputs, 0).shape
 
 
+def _collapsed(dims: Shape, stride: Shape, axis: int) -> list[tuple[int, int]]:
+    """(size, stride) of the dimensions of indices, without those of 1, neighbours that x walks as one merged; stride 0 along the axis."""
+    walked: list[tuple[int, int]] = []
+    for d, size in enumerate(dims):
+        step = 0 if d == axis else stride[d]
+        if size == 1:
+            continue
+        if walked and step and walked[-1][1] == size * step:
+            walked[-1] = (walked[-1][0] * size, step)
+        else:
+            walked.append((size, step))
+    return walked
+
+
 def _elements_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
     x, indices, axis = given(inputs, 0), given(inputs, 1), node.attributes["axis"]
     stride = _strides(x.shape)
-    missing = MAX_DIMS - len(x.shape)
+    walked = _collapsed(indices.shape, stride, axis)
+    missing = MAX_DIMS - len(walked)
     if missing < 0:
-        raise ValueError(f"{x.name} of shape {x.shape} has more than {MAX_DIMS} dimensions")
+        raise ValueError(f"{x.name} of shape {x.shape} with indices {indices.shape} has more than {MAX_DIMS} dimensions")
     record: Record = {
-        "dims": (1,) * missing + indices.shape,
-        "stride": (0,) * missing + tuple(0 if d == axis else s for d, s in enumerate(stride)),
+        "dims": (1,) * missing + tuple(size for size, _ in walked),
+        "stride": (0,) * missing + tuple(step for _, step in walked),
         "size": x.shape[axis],
         "step": stride[axis],
         "element_size": x.dtype.itemsize,
