@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arenite.frontend.importers.activation import ACTIVATION
 from arenite.frontend.importers.convolution import CONVOLUTION
+from arenite.frontend.importers.einsum import EINSUM
 from arenite.frontend.importers.elementwise import ELEMENTWISE
 from arenite.frontend.importers.feature import FEATURES
 from arenite.frontend.importers.indexing import INDEXING
@@ -35,6 +36,7 @@ IMPORTERS: dict[str, Importer] = {
     **REDUCTION,
     **ROW_NORMALIZATION,
     **RECURRENT,
+    **EINSUM,
     **INDEXING,
     **RESIZE,
     **TRANSPOSED_CONVOLUTION,
