@@ -1,5 +1,7 @@
 #include "tensor_place.h"
 
+const uint8_t arn_dtype_bytes[ARN_DTYPES] = {0, 1, 1, 2, 4, 8, 4, 1, 0, 2, 4};
+
 uint32_t arn_shape_bytes(const uint8_t *shape, uint32_t element) {
     const uint32_t rank = flat_length(shape);
     if (rank > ARN_MAX_RANK) {

@@ -11,10 +11,12 @@ typedef struct arn_place {
     uint32_t offset;
 } arn_place;
 
+#define ARN_DTYPES 11
+extern const uint8_t arn_dtype_bytes[ARN_DTYPES];
+
 /* Bytes of an element, 0 where the type is not known. int4, which has half a byte, is not used by version 1. */
 static inline uint32_t arn_element_bytes(uint32_t dtype) {
-    static const uint8_t bytes[] = {0, 1, 1, 2, 4, 8, 4, 1, 0, 2, 4};
-    return dtype < sizeof bytes ? bytes[dtype] : 0;
+    return dtype < ARN_DTYPES ? arn_dtype_bytes[dtype] : 0;
 }
 
 /* Bytes of the dimensions in `shape` of elements of `element` bytes; 0 where a dimension is below 1, where there are more than

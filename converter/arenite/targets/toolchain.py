@@ -47,7 +47,8 @@ def toolchain_for(target: Target) -> Toolchain:
     if gcc and wanted != "zig":
         version = tool_version(gcc, "--version")
         # newlib's memcpy and memset, libm for float kernels, libgcc's 64-bit divisions; no start files: the board's startup is the whole of it.
-        return Toolchain(Compiler("gcc", (gcc, *target.gcc_flags), version), ("--specs=nano.specs", "-nostartfiles", "-lm"))
+        errno = native_root() / "firmware" / "newlib" / "errno.c"
+        return Toolchain(Compiler("gcc", (gcc, *target.gcc_flags), version), ("--specs=nano.specs", "-nostartfiles", "-lm"), (errno,))
     zig = zig_command()
     if zig and wanted != "gcc":
         version = "zig " + tool_version(*zig, "version")
