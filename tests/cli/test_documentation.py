@@ -58,7 +58,7 @@ def test_every_json_key_is_described(project, arenite):
     check(arenite("operators", "--json").json, "operators")
     check(arenite("run", project.built, "--input", project.data, "--json").json, "run")
     verified = arenite("verify", project.model, project.built, "--data", project.data, "--engine", "numpy", "--json").json
-    check({**verified, "engines": list(verified["engines"].values()), "compared": {}}, "verify")
+    check({**verified, "engines": list(verified["engines"].values()), "compared": {}, "compared_by": {}}, "verify")
     check(arenite("convert", project.folder / "absent.onnx", "--json").json, "error")
 
 

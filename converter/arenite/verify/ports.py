@@ -64,7 +64,9 @@ class Ports:
     def reference_outputs(self, outputs: Sequence[Array]) -> list[NDArray[np.float32]]:
         """What onnxruntime returned for a sample → real values."""
         return [
-            np.asarray(values, np.float32) if _spec(port).quantization is None else _spec(port).real_values(values)
+            _spec(port).real_values(values)
+            if port.source_dtype in ("int8", "uint8") and _spec(port).quantization is not None
+            else np.asarray(values, np.float32)
             for values, port in zip(outputs, self.outputs, strict=True)
         ]
 
