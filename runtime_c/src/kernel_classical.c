@@ -54,7 +54,7 @@ static int check_svm_probability(const arn_signature *s) {
     const arn_svm_probability_params *p = (const arn_svm_probability_params *)s->params;
     const int32_t number = pairs(p->classes);
     return is_of_pairs(s) && is_real(&s->inputs[1], &number, 1) && is_real(&s->inputs[2], &number, 1) &&
-           s->scratch.bytes / 4 >= (uint32_t)(2 * (int64_t)p->classes * p->classes + p->classes);
+           arn_is_type(&s->scratch, ARN_FLOAT32) && s->scratch.bytes / 4 >= (uint32_t)(2 * (int64_t)p->classes * p->classes + p->classes);
 }
 
 static int check_key_index(const arn_signature *s, arn_dtype dtype) {

@@ -23,7 +23,7 @@ static int is_recurrent(const arn_signature *s, int32_t gates, int every, int32_
            is_size(&s->inputs[2], p->directions, rows, p->hidden) && is_absent_or_size(&s->inputs[3], p->directions, 2, rows) &&
            arn_is_absent_or(&s->inputs[4], ARN_INT32, p->batch) && is_absent_or_size(&s->inputs[5], p->directions, p->batch, p->hidden) &&
            (!every || arn_is_product(arn_elements(&s->outputs[0], ARN_FLOAT32), y, 4)) &&
-           is_size(&s->outputs[every ? 1 : 0], p->directions, p->batch, p->hidden) &&
+           is_size(&s->outputs[every ? 1 : 0], p->directions, p->batch, p->hidden) && arn_is_type(&s->scratch, ARN_FLOAT32) &&
            s->scratch.bytes >= (uint32_t)scratch * (uint32_t)p->hidden * 4;
 }
 

@@ -18,6 +18,7 @@ from arenite.emit.program import Storage
 from arenite.graph import DType, Quantization
 from arenite.plan import Memory
 from arenite_runtime.flat import arenite_generated as schema
+from runtime_c import typed_programs
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "runtime_c"
@@ -200,7 +201,45 @@ def channels_program() -> Program:
     return b.program([x], [y])
 
 
-PROGRAMS = {"channels": channels_program, "spatial": spatial_program, "elementwise": elementwise_program, "small": small_program}
+def forest_program() -> Program:
+    """Trees of both widths, with every optional operand and without, and a support vector machine."""
+    b = ProgramBuilder(5)
+    real = {"dtype": DType.FLOAT32}
+    x = b.activation(3, 4, **real)
+    feature, child = np.asarray([1, ~0, 3]), np.asarray([[1, 2], [~0, ~1], [2 - 5, ~0]])
+    scores = []
+    for op, index in (("TreeEnsemble", np.int16), ("LargeTreeEnsemble", np.int32)):
+        nodes = [b.constant(feature.astype(index)), b.constant(np.asarray([0.5, -0.5, 0.0], np.float32)), b.constant(child.astype(index))]
+        root = b.constant(np.asarray([0, ~1, 1], index))
+        weight = b.constant(np.asarray([0.5, -1.0, 2.0, 0.25, 1.0], np.float32))
+        start, target = b.constant(np.asarray([0, 2, 3, 5], np.int32)), b.constant(np.asarray([0, 2, 1, 2, 0], index))
+        record = {"rows": 3, "features": 4, "trees": 3, "aggregate": 1}
+        scores.append(b.call(op, (x, *nodes, root, start, target, weight), b.activation(3, 3, **real), "float32", **record, targets=3))
+        b.call(op, (x, *nodes, root, -1, -1, weight), b.activation(3, 1, **real), "float32", **{**record, "aggregate": 2}, targets=1)
+    vectors = b.constant(b.random.normal(size=(5, 4)).astype(np.float32))
+    kernel = b.call("SquaredDistance", (x, vectors), b.activation(3, 5, **real), "float32", rows=3, vectors=5, length=4)
+    coefficient, rho = b.constant(b.random.normal(size=(2, 5)).astype(np.float32)), b.constant(np.asarray([0.1, 0.2, -0.3], np.float32))
+    machine = (kernel, coefficient, rho, b.constant(np.asarray([0, 2, 3, 5], np.int32)))
+    decision = b.call("SvmDecision", machine, b.activation(3, 3, **real), "float32", rows=3, vectors=5, classes=3)
+    votes = b.call("SvmVotes", (decision,), b.activation(3, 3, **real), "float32", rows=3, classes=3)
+    scratch = b.activation(21, **real)
+    p = b.call("SvmProbability", (decision, rho, rho), b.activation(3, 3, **real), "float32", scratch, rows=3, classes=3)
+    z = b.call("SoftmaxZero", (scores[0],), b.activation(3, 3, **real), "float32", rows=3, length=3)
+    q = b.call("Probit", (p,), b.activation(3, 3, **real), "float32", count=9)
+    keys = b.constant(np.asarray([0.0, 1.0, 2.0], np.float32))
+    k = b.call("KeyIndex", (votes, keys), b.activation(3, 3, dtype=DType.INT64), "float32", count=9, keys=3, nan=4)
+    return b.program([x], [*scores, z, q, k])
+
+
+PROGRAMS = {
+    "forest": forest_program,
+    "channels": channels_program,
+    "spatial": spatial_program,
+    "elementwise": elementwise_program,
+    "small": small_program,
+    "typed_spatial": lambda: typed_programs.spatial(ProgramBuilder(6)),
+    "typed_elementwise": lambda: typed_programs.elementwise(ProgramBuilder(7)),
+}
 
 
 @pytest.fixture(scope="session", params=list(PROGRAMS))
@@ -263,7 +302,7 @@ def compiler() -> str:
 def library_path(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("runtime") / "runtime.so"
     flags = ["-std=c99", "-O1", "-g", "-fPIC", "-shared", "-ffp-contract=off"]
-    subprocess.run([compiler, *flags, *INCLUDES, *runtime_sources(), "-o", path], check=True)
+    subprocess.run([compiler, *flags, *INCLUDES, *runtime_sources(), "-lm", "-o", path], check=True)
     return path
 
 

@@ -27,7 +27,10 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not shutil.which(compiler):
             continue
         done = subprocess.run(
-            [compiler, "-std=c99", "-O1", "-g", *SANITIZE, *includes, *sources, "-o", binary], capture_output=True, text=True, check=False
+            [compiler, "-std=c99", "-O1", "-g", *SANITIZE, *includes, *sources, "-lm", "-o", binary],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode == 0:
             return binary
@@ -39,7 +42,8 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def fuzz(driver: Path, tmp_path: Path, arn: Callable[[str], bytes], rich_models: dict[str, bytes]) -> Callable[..., dict[str, int]]:
     paths = []
-    for name, file in {name: arn(name) for name in ("channels", "spatial", "elementwise", "small")}.items() | rich_models.items():
+    names = ("forest", "channels", "spatial", "elementwise", "small", "typed_spatial", "typed_elementwise")
+    for name, file in {name: arn(name) for name in names}.items() | rich_models.items():
         paths.append(tmp_path / f"{name}.arn")
         paths[-1].write_bytes(file)
 

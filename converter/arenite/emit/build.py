@@ -71,7 +71,8 @@ class _Tensors:
         place = self.plan.scratch[index]
         self.scratch[index] = len(self.tensors)
         name = self.graph.fresh(f"{self.graph.nodes[index].name}.scratch")
-        self.tensors.append(ProgramTensor(name, (place.bytes,), DType.INT8, Storage.REGION, place.memory, place.offset))
+        # As words, so that a reader of the file checks that they are aligned for floats.
+        self.tensors.append(ProgramTensor(name, (-(-place.bytes // 4),), DType.FLOAT32, Storage.REGION, place.memory, place.offset))
 
     def _add_constants(self, names: list[str]) -> None:
         offsets = place_constants(self.graph.tensors[name] for name in names)
