@@ -15,6 +15,7 @@ from arenite.errors import AreniteError, UnsupportedModelError
 from arenite.frontend import load
 from arenite.passes import optimize
 from arenite.plan import plan
+from arenite.quantize.to_typed import to_typed
 from arenite.targets.engine import open_engine
 from conformance.suite import Case
 
@@ -51,11 +52,6 @@ def run_case(case: Case, engine: str = "c") -> Outcome:
 
 def convert_case(case: Case, folder: Path) -> None:
     """Write case.arn, precision float32. Raises what the converter raises."""
-    try:
-        from arenite.quantize.to_typed import to_typed
-    except ImportError:
-        from conformance.minimal_lowering import to_typed
-
     path = folder / "case.onnx"
     path.write_bytes(case.model.SerializeToString())
     inputs = case.data[0][0]
@@ -67,7 +63,7 @@ def convert_case(case: Case, folder: Path) -> None:
 
 def _compare(case: Case, folder: Path, engine: str) -> tuple[str, str]:
     """The suite's own comparison: shape, type, and np.testing.assert_allclose with the case's tolerances."""
-    got = open_engine(engine, folder).run([[values for values in inputs.values()] for inputs, _ in case.data])
+    got = open_engine(engine, folder).run([list(inputs.values()) for inputs, _ in case.data])
     for results, (_, wanted) in zip(got, case.data, strict=True):
         if len(results) != len(wanted):
             return WRONG, f"{len(results)} outputs instead of {len(wanted)}"

@@ -1,6 +1,6 @@
 """How much of ONNX's backend tests converts and runs:
 
-python tests/conformance/run.py [--op NAME] [--kind KIND] [--case PATTERN] [--engine c] [--list] [--reasons]
+python tests/conformance/run.py [--op NAME] [--kind KIND] [--case PATTERN] [--engine c] [--list] [--by-op] [--write]
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
 
-from conformance.execution import PASSED, run_case
-from conformance.suite import KINDS, cases
+from conformance.document import document  # noqa: E402
+from conformance.execution import PASSED, run_case  # noqa: E402
+from conformance.suite import KINDS, cases  # noqa: E402
 
 
 def main() -> None:
@@ -25,6 +27,7 @@ def main() -> None:
     parser.add_argument("--engine", default="c")
     parser.add_argument("--list", action="store_true", help="every case with its outcome")
     parser.add_argument("--by-op", action="store_true", help="counts by operator")
+    parser.add_argument("--write", action="store_true", help="write passing.txt and docs/conformance.md")
     options = parser.parse_args()
 
     chosen = [
@@ -47,6 +50,12 @@ def main() -> None:
         of_kind = [outcome for outcome in outcomes if outcome.case.kind == kind]
         print(f"{kind}: {sum(outcome.status == PASSED for outcome in of_kind)} of {len(of_kind)} pass")
     print(dict(Counter(outcome.status for outcome in outcomes)))
+    if options.write:
+        if len(chosen) < len(cases()):
+            parser.error("--write needs all cases")
+        passing = sorted(outcome.case.name for outcome in outcomes if outcome.status == PASSED)
+        (ROOT / "tests/conformance/passing.txt").write_text("\n".join(passing) + "\n")
+        (ROOT / "docs/conformance.md").write_text(document(outcomes))
 
 
 if __name__ == "__main__":

@@ -103,10 +103,21 @@ def _is_text(message: Message) -> bool:
 def _check_opset(path: Path, model: onnx.ModelProto) -> None:
     for entry in model.opset_import:
         if entry.domain in ("", "ai.onnx") and not OLDEST_OPSET <= entry.version <= NEWEST_OPSET:
+            if entry.version < OLDEST_OPSET and all(_is_unchanged(node, entry.version) for node in model.graph.node):
+                continue
             raise ModelFileError(
                 f"{path}: opset {entry.version} is {'older' if entry.version < OLDEST_OPSET else 'newer'} than the supported "
                 f"{OLDEST_OPSET}…{NEWEST_OPSET}: export again, or use onnx.version_converter.convert_version(model, 17)"
             )
+
+
+def _is_unchanged(node: onnx.NodeProto, version: int) -> bool:
+    """Whether the operator is what it is in OLDEST_OPSET."""
+    try:
+        old, supported = (onnx.defs.get_schema(node.op_type, opset, node.domain) for opset in (version, OLDEST_OPSET))
+    except onnx.defs.SchemaError:
+        return False
+    return bool(old.since_version == supported.since_version)
 
 
 def _load_external_data(path: Path, model: onnx.ModelProto) -> None:

@@ -91,6 +91,8 @@ def prelu(node: NodeImport) -> Sequence[Value]:
     x = node.activation(0)
     slope = node.weights(1, "the slope")
     shape = node.graph.tensors[x].shape
+    if node.opset < 7 and slope.array.ndim == 1 and len(shape) > 1:  # then one a channel
+        slope = slope.reshaped((slope.array.size, *(1,) * (len(shape) - 2)))
     try:
         fits = np.broadcast_shapes(slope.array.shape, shape) == shape
     except ValueError:

@@ -57,8 +57,8 @@ def _pad_with_value(node: NodeImport, x: str, pads: tuple[int, ...]) -> str:
     if node.opset >= 11 and node.has(2) and isinstance(node.value(2), str):
         return node.emit("Pad", [x, node.reshape(node.tensor(2), (1,))], pads=pads, value=0.0)
     value = float(node.attribute("value", 0.0)) if node.opset < 11 else (node.scalar(2, "constant_value") or 0.0)
-    if not np.isfinite(value):
-        node.refuse(f"it pads with {value}", "pad with a finite value; MaxPool has pads of its own that never win")
+    if np.isnan(value):
+        node.refuse(f"it pads with {value}", "pad with a number")
     if node.graph.tensors[x].dtype is DType.FLOAT32:
         return node.emit("Pad", [x], pads=pads, value=float(np.float32(value)))
     number = np.asarray([value], node.graph.tensors[x].dtype.numpy)

@@ -45,11 +45,9 @@ def batch_normalization(node: NodeImport) -> Sequence[Value]:
 
 def dropout(node: NodeImport) -> Sequence[Value]:
     training = node.constant(2, "training_mode") if node.opset >= 12 else None
-    if training is not None and np.asarray(training.array).any():
+    if training is not None and np.asarray(training.array).any() and (node.scalar(1, "ratio") if node.has(1) else 0.5) != 0:
         node.problem("training_mode is true", _EVAL)
-    if len(node.outputs) > 1 and node.outputs[1] in node.used:
-        node.problem(f"the output mask, {node.outputs[1]}, is used", _EVAL)
-    return [node.value(0)]
+    return [node.value(0), Constant(f"{node.name}/mask", np.ones(node.shape(node.value(0)), np.bool_))]
 
 
 NORMALIZATION = {
