@@ -64,6 +64,12 @@ class PortableLibrary:
     def has(self, symbol: str) -> bool:
         return hasattr(self._library, symbol)
 
+    def function(self, symbol: str) -> Any:
+        """A kernel, to be called with pointers."""
+        function = self._library[symbol]
+        function.restype = None
+        return function
+
     def overflow(self) -> None:
         """Undefined behaviour, on purpose."""
         self._library.overflow(ctypes.c_int(2**31 - 1))

@@ -68,7 +68,10 @@ def to_onnx(graph: Graph, outputs: Sequence[str] | None = None, *, fake_quantize
 
 
 class Evaluator:
-    """A float graph, ready to be run many times with onnxruntime on one CPU thread, without its graph optimizations."""
+    """A float graph, ready to be run many times with onnxruntime on one CPU thread, without its graph optimizations.
+
+    States persist from call to call, from 0 on; `reset()` sets them to 0 again.
+    """
 
     def __init__(self, graph: Graph, outputs: Sequence[str] | None = None, *, fake_quantize: bool = False) -> None:
         self.graph = graph
@@ -76,15 +79,24 @@ class Evaluator:
         fixed = {name for name in self.outputs if graph.tensors[name].is_constant}
         self._constants = {name: graph.tensors[name].data for name in fixed}
         self._computed = [name for name in self.outputs if name not in fixed]
+        self._computed += [state.output for state in graph.states if state.output not in self.outputs]
+        self.reset()
         self._session: onnxruntime.InferenceSession | None = None
         if self._computed:
             model = to_onnx(graph, self._computed, fake_quantize=fake_quantize)
             self._feed_names = dict(zip(graph.inputs, (i.name for i in model.graph.input), strict=True))
             self._session = onnxruntime.InferenceSession(model.SerializeToString(), _options(), providers=["CPUExecutionProvider"])
 
+    def reset(self) -> None:
+        tensors = self.graph.tensors
+        self._states: dict[str, Array] = {
+            state.input: np.zeros(tensors[state.input].shape, tensors[state.input].dtype.numpy) for state in self.graph.states
+        }
+
     def __call__(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
-        """The outputs, by name, in the order asked for. `feeds` has an array of the tensor's shape for every graph input; raises
-        ValueError where one is missing or does not fit."""
+        """The outputs, by name, in the order asked for. `feeds` has an array of the tensor's shape for every graph input that is no
+        state; raises ValueError where one is missing or does not fit."""
+        feeds = {**self._states, **feeds}
         values: dict[str, Array] = {name: data for name, data in self._constants.items() if data is not None}
         if self._session is not None:
             arrays = {}
@@ -95,8 +107,9 @@ class Evaluator:
                 array = np.asarray(feeds[name])
                 if array.shape != tensor.shape:
                     raise ValueError(f"{self.graph.name}: input {name} has the shape {tensor.shape}, the value {array.shape}")
-                arrays[self._feed_names[name]] = np.ascontiguousarray(array, tensor.dtype.numpy)
+                arrays[self._feed_names[name]] = np.asarray(array, tensor.dtype.numpy, order="C")
             values.update(zip(self._computed, self._session.run(self._computed, arrays), strict=True))
+            self._states = {state.input: values[state.output] for state in self.graph.states}
         return {name: values[name] for name in self.outputs}
 
 

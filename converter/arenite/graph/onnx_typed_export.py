@@ -59,6 +59,17 @@ def _indexed(op: str, *attributes: str) -> Exporter:
     return exporter
 
 
+def _nd(op: str, *attributes: str) -> Exporter:
+    """The same where ONNX has no int32 indices."""
+
+    def exporter(export: Export, node: Node) -> str:
+        indices = _as_int64(export, str(node.inputs[1]))
+        operands = [node.input, indices, *(name for name in node.inputs[2:] if name is not None)]
+        return export.emit(op, operands, **{name: node.attributes[name] for name in attributes})
+
+    return exporter
+
+
 def _one_hot(export: Export, node: Node) -> str:
     depth = export.constant(node.attributes["depth"], np.int64)
     return export.emit("OneHot", [_as_int64(export, node.input), depth, str(node.inputs[1])], axis=node.attributes["axis"])
@@ -97,8 +108,9 @@ def _recurrent(export: Export, node: Node) -> list[str]:
     direction = "bidirectional" if len(a["directions"]) == 2 else "reverse" if a["directions"][0] else "forward"
     attributes: dict[str, Any] = {"hidden_size": a["hidden"], "direction": direction}
     attributes["activations"] = [name for name, _, _ in a["activations"]]
-    attributes["activation_alpha"] = [alpha for name, alpha, _ in a["activations"] if name not in _WITHOUT_PARAMETERS]
-    attributes["activation_beta"] = [beta for name, _, beta in a["activations"] if name in ("Affine", "ScaledTanh", "HardSigmoid")]
+    alphas = [alpha for name, alpha, _ in a["activations"] if name not in _WITHOUT_PARAMETERS]
+    betas = [beta for name, _, beta in a["activations"] if name in ("Affine", "ScaledTanh", "HardSigmoid")]
+    attributes |= {name: v for name, v in (("activation_alpha", alphas), ("activation_beta", betas)) if v}
     if np.isfinite(a["threshold"]):
         attributes["clip"] = a["threshold"]
     if op == "LSTM":
@@ -132,11 +144,11 @@ EXPORTERS: dict[str, Exporter] = {
     "TopK": _top_k,
     "Gather": _indexed("Gather", "axis"),
     "GatherElements": _indexed("GatherElements", "axis"),
-    "GatherND": _indexed("GatherND", "batch_dims"),
+    "GatherND": _nd("GatherND", "batch_dims"),
     "ScatterElements": _indexed("ScatterElements", "axis"),
     "ScatterElementsReduce": _indexed("ScatterElements", "axis", "reduction"),
-    "ScatterND": _indexed("ScatterND"),
-    "ScatterNdReduce": _indexed("ScatterND", "reduction"),
+    "ScatterND": _nd("ScatterND"),
+    "ScatterNdReduce": _nd("ScatterND", "reduction"),
     "OneHot": _one_hot,
     "Trilu": _trilu,
     "ReverseSequence": _reverse_sequence,

@@ -126,7 +126,8 @@ def scatter_nd_reduce(p: Any, x: Array, indices: Array, updates: Array, y: Array
 
 
 def tensor_scatter(p: Any, x: Array, updates: Array, starts: Array | None, y: Array) -> None:
-    first = np.zeros(p.batch, np.int64) if starts is None else _integers(starts)
+    first = np.zeros(p.batch, np.int64) if starts is None else starts.reshape(-1).astype(np.int64)
+    first = first % p.size if p.circular else np.clip(first, -_FAR, _FAR)
     update = updates.reshape(-1).view(np.uint8).reshape(p.batch, p.outer, p.count, p.inner)
     to = _copied(x, y).view(np.uint8).reshape(p.batch, p.outer, p.size, p.inner)
     for b in range(p.batch):

@@ -13,8 +13,8 @@ from arenite_runtime.kernels.floating_point import Float64, real
 Function = Callable[[Float64], Float64]
 
 
-def _activation(p: Any, index: int) -> Function:
-    """Function `index` of the record."""
+def _activation(p: Any, index: int, clipped: bool = True) -> Function:
+    """Function `index` of the record, behind the record's clip unless it is that of the cell."""
     alpha, beta = p.alpha[index], p.beta[index]
     functions: tuple[Function, ...] = (
         lambda v: 0.5 * (1.0 + np.tanh(0.5 * v)),
@@ -30,7 +30,7 @@ def _activation(p: Any, index: int) -> Function:
         lambda v: np.logaddexp(0.0, v),
     )
     function = functions[p.activation[index]]
-    return lambda v: np.asarray(function(np.clip(v, -p.clip, p.clip)))
+    return lambda v: np.asarray(function(np.clip(v, -p.clip, p.clip) if clipped else v))
 
 
 def _parts(array: Array | None, p: Any, *shape: int) -> Float64:
@@ -65,7 +65,7 @@ def _lstm(p: Any, operands: tuple[Array | None, ...], y: Array | None, y_h: Arra
     every, h = _states(p, y, y_h, initial_h)
     _, c = _states(p, None, y_c, initial_c)
     for d, b, order in _sequences(p, lengths, every):
-        f, g, last = (_activation(p, 3 * d + i) for i in range(3))
+        f, g, last = (_activation(p, 3 * d + i, clipped=i < 2) for i in range(3))
         for t in order:
             i, o, forget, candidate = np.split(w[d] @ x[t, b] + r[d] @ real(h[d, b]) + bias[d], 4)
             cell = real(c[d, b])

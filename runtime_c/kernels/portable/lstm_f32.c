@@ -1,6 +1,7 @@
 #include "recurrent_f32.h"
 
-/* One step: gates are i, o, f, c as ONNX orders them; h and c become the new state. */
+/* One step: gates are i, o, f, c as ONNX orders them; h and c become the new state. The clip bounds what enters the gates' activations, not
+ * the cell (as in onnxruntime; the standard is silent). */
 static void step(const arn_lstm_params *p, int32_t d, const float *x, const float *weight, const float *recurrent, const float *bias,
                  const float *peephole, float *h, float *c, float *gate) {
     const int32_t n = p->hidden;
@@ -19,7 +20,7 @@ static void step(const arn_lstm_params *p, int32_t d, const float *x, const floa
         c[j] = f * c[j] + i * candidate;
         o += peephole == 0 ? 0.0f : peephole[n + j] * c[j];
         o = arn_recurrent_activation(function[0], alpha[0], beta[0], arn_recurrent_clip(o, p->clip));
-        h[j] = o * arn_recurrent_activation(function[2], alpha[2], beta[2], arn_recurrent_clip(c[j], p->clip));
+        h[j] = o * arn_recurrent_activation(function[2], alpha[2], beta[2], c[j]);
     }
 }
 
