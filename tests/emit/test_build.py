@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from arenite.emit import Program, Storage, build_program
-from arenite.graph import OPERATORS, Graph, Node
+from arenite.graph import OPERATORS, DType, Graph, Node
 from arenite.plan import plan
 
 Make = Callable[..., Program]
@@ -82,7 +82,7 @@ def test_scratch_becomes_a_tensor(make_graph: MakeGraph, monkeypatch: pytest.Mon
     scratch = program.calls[-1].scratch
     assert scratch is not None and all(call.scratch is None for call in program.calls[:-1])
     tensor = program.tensors[scratch]
-    assert (tensor.name, tensor.shape, tensor.storage) == ("return.scratch", (20,), Storage.REGION)
+    assert (tensor.name, tensor.shape, tensor.dtype, tensor.storage) == ("return.scratch", (5,), DType.FLOAT32, Storage.REGION)
 
 
 def test_plans_are_checked(make_graph: MakeGraph) -> None:
