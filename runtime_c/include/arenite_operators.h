@@ -104,6 +104,10 @@ typedef enum arn_op {
     ARN_OP_RESAMPLE = 160,
     ARN_OP_MAX_POOL_WITH_INDICES = 161,
     ARN_OP_MAX_UNPOOL = 162,
+    ARN_OP_GRID_SAMPLE = 163,
+    ARN_OP_ROI_ALIGN = 164,
+    ARN_OP_DEFORM_CONV = 165,
+    ARN_OP_COL2_IM = 166,
     ARN_OP_LAYER_NORMALIZATION = 180,
     ARN_OP_LSTM = 190,
     ARN_OP_LSTM_LAST = 191,
@@ -1145,6 +1149,65 @@ typedef struct arn_max_unpool_params {
     int32_t stride[6]; /* elements of the result from one index to the next */
     int32_t size;      /* elements of the result */
 } arn_max_unpool_params;
+
+/* GridSample: Values of an image or volume at computed positions, interpolated. */
+typedef struct arn_grid_sample_params {
+    int32_t batch;
+    int32_t channels;
+    int32_t size[3];       /* of x: depth, height, width */
+    int32_t rank;          /* numbers of a position, 1…3 */
+    int32_t points;        /* positions of an image */
+    int32_t mode;          /* 0 nearest, 1 linear, 2 cubic */
+    int32_t padding;       /* 0 zeros, 1 border, 2 reflection */
+    int32_t align_corners; /* 0 or 1 */
+} arn_grid_sample_params;
+
+/* RoiAlign: Regions of an image, pooled to one size by interpolated samples. */
+typedef struct arn_roi_align_params {
+    int32_t batch;
+    int32_t channels;
+    int32_t in_h;
+    int32_t in_w;
+    int32_t regions;
+    int32_t out_h;
+    int32_t out_w;
+    int32_t sampling_ratio; /* 0…1024; 0: adaptive, and no more than that */
+    int32_t half_pixel;     /* 0 or 1 */
+    int32_t maximum;        /* 0 or 1: of the weighted corners, instead of the mean of the samples */
+    float spatial_scale;
+} arn_roi_align_params;
+
+/* DeformConv: Convolution whose taps stand at computed positions, interpolated linearly. */
+typedef struct arn_deform_conv_params {
+    int32_t batch;
+    int32_t in_c;
+    int32_t in_h;
+    int32_t in_w;
+    int32_t out_c;
+    int32_t out_h;
+    int32_t out_w;
+    int32_t kernel_h;
+    int32_t kernel_w;
+    int32_t stride_h;
+    int32_t stride_w;
+    int32_t dilation_h;
+    int32_t dilation_w;
+    int32_t pad_top;
+    int32_t pad_left;
+    int32_t group;
+    int32_t offset_group;
+} arn_deform_conv_params;
+
+/* Col2Im: Blocks put side by side into an image, sums where they overlap. */
+typedef struct arn_col2_im_params {
+    int32_t planes;     /* N · C */
+    int32_t size[3];    /* of the image: depth, height, width */
+    int32_t columns[3]; /* blocks along each axis */
+    int32_t kernel[3];  /* of a block */
+    int32_t stride[3];
+    int32_t dilation[3];
+    int32_t pad[3]; /* in front of the image */
+} arn_col2_im_params;
 
 /* LayerNormalization: Rows less their mean (or not), over the root of their mean square, times scale plus bias. */
 typedef struct arn_layer_normalization_params {

@@ -262,6 +262,10 @@ extern const arn_kernel arn_kernel_max_pool_uint8;
 extern const arn_kernel arn_kernel_max_pool_plain_int8;
 extern const arn_kernel arn_kernel_max_pool_with_indices_float32;
 extern const arn_kernel arn_kernel_max_unpool_float32;
+extern const arn_kernel arn_kernel_grid_sample_float32;
+extern const arn_kernel arn_kernel_roi_align_float32;
+extern const arn_kernel arn_kernel_deform_conv_float32;
+extern const arn_kernel arn_kernel_col2_im_float32;
 
 /* Normalization, recurrent layers. */
 extern const arn_kernel arn_kernel_layer_normalization_float32;

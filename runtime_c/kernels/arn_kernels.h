@@ -306,6 +306,13 @@ void arn_max_pool_i8(const arn_max_pool_typed_params *p, const int8_t *x, int8_t
 void arn_max_pool_with_indices_f32(const arn_max_pool_with_indices_params *p, const float *x, float *y, int64_t *indices);
 void arn_max_unpool_f32(const arn_max_unpool_params *p, const float *x, const int64_t *indices, float *y);
 
+/* §11, at computed positions, which may be anything, NaN too. bias, mask may be null. */
+void arn_grid_sample_f32(const arn_grid_sample_params *p, const float *x, const float *grid, float *y);
+void arn_roi_align_f32(const arn_roi_align_params *p, const float *x, const float *rois, const int64_t *batch_indices, float *y);
+void arn_deform_conv_f32(const arn_deform_conv_params *p, const float *x, const float *weight, const float *offset, const float *bias,
+                         const float *mask, float *y);
+void arn_col2_im_f32(const arn_col2_im_params *p, const float *x, float *y);
+
 /* §11, first: where the taps of each result begin. */
 void arn_resample_f32(const arn_resample_params *p, const float *x, const int32_t *first, const float *weight, float *y);
 

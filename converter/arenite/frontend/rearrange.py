@@ -35,7 +35,7 @@ def reversed_along(node: NodeImport, value: Value, axes: Sequence[int]) -> Value
     """The order of the elements along `axes` turned round. The annotation of a constant is lost."""
     shape = node.shape(value)
     if isinstance(value, Constant):
-        return Constant(value.name, np.flip(value.array, axes))
+        return Constant(value.name, np.flip(value.array, tuple(axes)))
     if not axes:
         return value
     starts = tuple(n - 1 if d in axes else 0 for d, n in enumerate(shape))

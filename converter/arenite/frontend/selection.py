@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -16,10 +16,21 @@ MOST_PARTS = 8
 
 def take(node: NodeImport, x: str, axis: int, indices: Sequence[int]) -> str:
     """x[…, indices, …], indices not negative and inside; x itself where nothing moves. Any element type."""
+    return take_all(node, x, {axis: indices})
+
+
+def take_all(node: NodeImport, x: str, indices: Mapping[int, Sequence[int]]) -> str:
+    """The same along several axes. What is repeated as it stands, along any of them, is repeated by one copy."""
+    counts = {}
+    for axis, chosen in indices.items():
+        count = _repetition(chosen)
+        counts[axis] = count if count > 1 and _step(chosen[::count]) is not None else 1
+        x = _taken(node, x, axis, chosen[:: counts[axis]])
+    return _repeated(node, x, counts)
+
+
+def _taken(node: NodeImport, x: str, axis: int, indices: Sequence[int]) -> str:
     shape = node.graph.tensors[x].shape
-    repeats = _repetition(indices)
-    if repeats > 1 and _step(indices[::repeats]) is not None:
-        return repeat(node, take(node, x, axis, indices[::repeats]), axis, repeats)
     parts = _runs(indices)
     if len(parts) > MOST_PARTS:
         table = node.add_constant(Constant(f"{node.name}/indices", np.asarray(indices, np.int32)))
@@ -35,13 +46,16 @@ def take(node: NodeImport, x: str, axis: int, indices: Sequence[int]) -> str:
     return node.emit("Slice", [x], starts=starts, steps=steps, sizes=sizes)
 
 
-def repeat(node: NodeImport, x: str, axis: int, count: int) -> str:
-    """Every entry along the axis `count` times, one copy behind the other."""
+def _repeated(node: NodeImport, x: str, counts: Mapping[int, int]) -> str:
+    """Every entry along each axis as often as `counts` says, one copy behind the other."""
     shape = node.graph.tensors[x].shape
-    narrow = (*shape[: axis + 1], 1, *shape[axis + 1 :])
-    wide = (*shape[: axis + 1], count, *shape[axis + 1 :])
-    whole = (*shape[:axis], shape[axis] * count, *shape[axis + 1 :])
-    return node.reshape(node.emit("Expand", [node.reshape(x, narrow)], shape=wide), whole)
+    times = [counts.get(axis, 1) for axis in range(len(shape))]
+    if all(count == 1 for count in times):
+        return x
+    narrow = [n for size, count in zip(shape, times, strict=True) for n in ((size, 1) if count > 1 else (size,))]
+    wide = [n for size, count in zip(shape, times, strict=True) for n in ((size, count) if count > 1 else (size,))]
+    copied = node.emit("Expand", [node.reshape(x, narrow)], shape=tuple(wide))
+    return node.reshape(copied, [size * count for size, count in zip(shape, times, strict=True)])
 
 
 def _step(indices: Sequence[int]) -> int | None:

@@ -19,7 +19,8 @@ from onnx import helper, numpy_helper
 from arenite.graph.expression import Expression
 from arenite.graph.graph import Graph
 from arenite.graph.node import Node
-from arenite.graph.onnx_typed_export import EXPORTERS
+from arenite.graph.onnx_spatial_export import EXPORTERS as SPATIAL
+from arenite.graph.onnx_typed_export import EXPORTERS as TYPED
 from arenite.graph.operators.declaration import UNBOUNDED
 from arenite.graph.tensor import Quantization, Tensor
 
@@ -331,18 +332,6 @@ def _expand(export: _Export, node: Node) -> str:
     return export.emit("Expand", [node.input, export.constant(list(node.attributes["shape"]), np.int64)])
 
 
-def _resample(export: _Export, node: Node) -> str:
-    """A product with the dense matrix of weights."""
-    x, first, weight = export.graph.tensors[node.input].shape, export.data(node, 1), export.data(node, 2)
-    axis = node.attributes["axis"]
-    matrix = np.zeros((len(first), x[axis]), np.float32)
-    np.put_along_axis(matrix, first[:, None] + np.arange(weight.shape[1])[None, :], weight, axis=1)
-    order = [*(d for d in range(len(x)) if d != axis), axis]
-    moved = export.emit("Transpose", [node.input], perm=order)
-    product = export.emit("MatMul", [moved, export.constant(np.ascontiguousarray(matrix.T))])
-    return export.emit("Transpose", [product], perm=[order.index(d) for d in range(len(x))])
-
-
 def _axis(q: Quantization) -> dict[str, Any]:
     return {} if q.axis is None else {"axis": q.axis}
 
@@ -411,9 +400,9 @@ _EXPORTERS: dict[str, Callable[[_Export, Node], str | list[str]]] = {
     "Transpose": lambda export, node: export.emit("Transpose", [node.input], perm=list(node.attributes["perm"])),
     "Reshape": _reshape,
     "Expand": _expand,
-    "Resample": _resample,
     "Quantize": _quantize,
     "Dequantize": _dequantize,
     "BatchNormalization": _batch_normalization,
-    **EXPORTERS,
+    **TYPED,
+    **SPATIAL,
 }

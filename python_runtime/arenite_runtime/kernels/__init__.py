@@ -25,6 +25,7 @@ from arenite_runtime.kernels import (
     pooling,
     recurrent,
     reduction,
+    sampling,
     spatial,
     tree_ensemble,
 )
@@ -78,6 +79,7 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     **logic.KERNELS,
     **reduction.KERNELS,
     **spatial.KERNELS,
+    **sampling.KERNELS,
     **tree_ensemble.KERNELS,
     **classical.KERNELS,
     **indexing.KERNELS,

@@ -19,6 +19,7 @@ from arenite.frontend.importers.recurrent import RECURRENT
 from arenite.frontend.importers.reduction import REDUCTION
 from arenite.frontend.importers.resize import RESIZE
 from arenite.frontend.importers.row_normalization import ROW_NORMALIZATION
+from arenite.frontend.importers.sampling import SAMPLING
 from arenite.frontend.importers.transposed_convolution import TRANSPOSED_CONVOLUTION
 from arenite.frontend.importers.tree_ensemble import TREE_ENSEMBLES
 from arenite.frontend.node_import import Importer
@@ -40,6 +41,7 @@ IMPORTERS: dict[str, Importer] = {
     **INDEXING,
     **RESIZE,
     **TRANSPOSED_CONVOLUTION,
+    **SAMPLING,
     **TREE_ENSEMBLES,
     **LINEAR_MODELS,
     **FEATURES,

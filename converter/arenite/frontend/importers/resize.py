@@ -7,13 +7,13 @@ first. Where the specification leaves a choice, the result is that of ONNX's own
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arenite.frontend.node_import import Importer, NodeImport
-from arenite.frontend.selection import take
+from arenite.frontend.selection import take_all
 from arenite.frontend.values import Constant, Value
 
 Float64 = NDArray[np.float64]
@@ -128,8 +128,18 @@ def _resized(node: NodeImport, scales: tuple[float, ...] | None, sizes: tuple[in
     last = len(shape) in (3, 4, 5) and all(each.axis >= 2 for each in axes)  # channels last, as the neighbours have them
     if last:
         x = node.transpose(x, (0, *range(2, len(shape)), 1))
-    for each in axes:
-        x = _along(node, x, each, each.axis - 1 if last else each.axis, mode)
+        axes = [replace(each, axis=each.axis - 1) for each in axes]
+    inside = {each: _inside(node, each, mode) for each in axes}
+    if mode.kind == "nearest":
+        x = take_all(node, x, {each.axis: _nearest(at, each, mode) for each, (at, _) in inside.items()})
+    else:
+        for each, (at, _) in inside.items():
+            x = _resampled(node, x, at, each, mode)
+    pads = [0] * 2 * len(shape)
+    for each, (_, (before, after)) in inside.items():
+        pads[each.axis], pads[len(shape) + each.axis] = before, after
+    if any(pads):
+        x = node.emit("Pad", [x], pads=tuple(pads), value=float(np.float32(mode.extrapolation)))
     return [node.transpose(x, (0, len(shape) - 1, *range(1, len(shape) - 1))) if last else x]
 
 
@@ -169,26 +179,26 @@ def _is_identity(a: Axis, mode: _Mode) -> bool:
     return a.count == a.size and a.scale == 1 and a.roi == (0.0, 1.0)
 
 
-def _along(node: NodeImport, x: str, a: Axis, axis: int, mode: _Mode) -> str:
-    """x resized along `axis`. What a region of interest takes from outside of x is padding: a position grows or falls with its index."""
+def _inside(node: NodeImport, a: Axis, mode: _Mode) -> tuple[Float64, tuple[int, int]]:
+    """Where the results stand, without those that a region of interest takes from outside of x, which are counted: they are the first
+    and the last ones, for a position grows or falls with its index."""
     at = COORDINATES[mode.coordinates](np.arange(a.count, dtype=np.float64), a)
-    inside = np.flatnonzero((at >= 0) & (at <= a.size - 1)) if mode.coordinates == "tf_crop_and_resize" else np.arange(a.count)
+    if mode.coordinates != "tf_crop_and_resize":
+        return at, (0, 0)
+    inside = np.flatnonzero((at >= 0) & (at <= a.size - 1))
     if not len(inside):
         node.refuse(f"roi {a.roi} lies outside of axis {a.axis}", "choose a region that meets the tensor")
-    if mode.kind == "nearest":
-        indices = np.clip(ROUNDING[mode.rounding](at[inside]), 0, a.size - 1).astype(int)
-        y = take(node, x, axis, [int(index) for index in indices])
-    else:
-        first, weight = _taps(np.stack([_weights(float(position), a, mode) for position in at[inside]]))
-        tables = [Constant(f"{node.name}/first_{a.axis}", first), Constant(f"{node.name}/weight_{a.axis}", weight)]
-        y = node.emit("Resample", [x, *(node.add_constant(table) for table in tables)], axis=axis)
-    before, after = int(inside[0]), a.count - 1 - int(inside[-1])
-    if before == after == 0:
-        return y
-    rank = len(node.graph.tensors[x].shape)
-    pads = [0] * 2 * rank
-    pads[axis], pads[rank + axis] = before, after
-    return node.emit("Pad", [y], pads=tuple(pads), value=float(np.float32(mode.extrapolation)))
+    return at[inside], (int(inside[0]), a.count - 1 - int(inside[-1]))
+
+
+def _nearest(at: Float64, a: Axis, mode: _Mode) -> list[int]:
+    return [int(index) for index in np.clip(ROUNDING[mode.rounding](at), 0, a.size - 1)]
+
+
+def _resampled(node: NodeImport, x: str, at: Float64, a: Axis, mode: _Mode) -> str:
+    first, weight = _taps(np.stack([_weights(float(position), a, mode) for position in at]))
+    tables = [Constant(f"{node.name}/first_{a.axis}", first), Constant(f"{node.name}/weight_{a.axis}", weight)]
+    return node.emit("Resample", [x, *(node.add_constant(table) for table in tables)], axis=a.axis)
 
 
 def _weights(at: float, a: Axis, mode: _Mode) -> Float64:

@@ -16,6 +16,7 @@ from arenite.graph.operators.pooling import POOLING
 from arenite.graph.operators.quantization import QUANTIZATION
 from arenite.graph.operators.recurrent import RECURRENT
 from arenite.graph.operators.reduction import REDUCTION
+from arenite.graph.operators.sampling import SAMPLING
 from arenite.graph.operators.spatial import SPATIAL
 from arenite.graph.operators.tree_ensemble import TREE_ENSEMBLE
 
@@ -37,6 +38,7 @@ OPERATORS: dict[str, Operator] = {
         *NORMALIZATION,
         *RECURRENT,
         *SPATIAL,
+        *SAMPLING,
     )
 }
 

@@ -12,6 +12,7 @@ from arenite.graph.node import Node
 from arenite.graph.operators.convolution import window_output
 from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
 from arenite.graph.operators.elementwise import MAX_DIMS
+from arenite.graph.operators.sampling import volume
 from arenite.graph.tensor import DType, Tensor
 
 
@@ -74,19 +75,12 @@ _VOLUME = (
 )
 
 
-def _volume(spatial: Shape) -> tuple[int, ...]:
-    """Three spatial dimensions, those that are missing in front as 1."""
-    if len(spatial) > 3:
-        raise ValueError(f"{len(spatial)} spatial dimensions; at most three are supported")
-    return (1,) * (3 - len(spatial)) + tuple(spatial)
-
-
 def _max_pool_results(inputs: Inputs, attributes: Attributes) -> tuple[tuple[Shape, DType], ...]:
     x = given(inputs, 0)
     a, rank = attributes, len(x.shape) - 2
     sizes = tuple(
         window_output(size, a["kernel"][i], a["strides"][i], a["dilations"][i], a["pads"][i], a["pads"][3 + i])
-        for i, size in enumerate(_volume(x.shape[2:]))
+        for i, size in enumerate(volume(x.shape[2:]))
     )
     shape = (*x.shape[:2], *sizes[3 - rank :])
     return ((shape, x.dtype), (shape, DType.INT64))
@@ -96,8 +90,8 @@ def _max_pool_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> R
     x, a = given(inputs, 0).shape, node.attributes
     return {
         "planes": x[0] * x[1],
-        "in_size": _volume(x[2:]),
-        "out_size": _volume(outputs[0].shape[2:]),
+        "in_size": volume(x[2:]),
+        "out_size": volume(outputs[0].shape[2:]),
         "kernel": a["kernel"],
         "stride": a["strides"],
         "dilation": a["dilations"],
