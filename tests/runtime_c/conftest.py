@@ -18,6 +18,7 @@ from arenite.emit.program import Storage
 from arenite.graph import DType, Quantization
 from arenite.plan import Memory
 from arenite_runtime.flat import arenite_generated as schema
+
 from runtime_c import typed_programs
 
 ROOT = Path(__file__).resolve().parents[2]

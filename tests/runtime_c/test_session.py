@@ -36,6 +36,28 @@ def test_results_are_those_of_numpy(name: str, arn: Any, start: Any, rng: np.ran
             assert session.read(i) == expected.tobytes()
 
 
+@pytest.mark.parametrize("name", ["typed_spatial", "typed_elementwise"])
+def test_typed_results_are_close_to_numpy(name: str, arn: Any, start: Any, rng: np.random.Generator) -> None:
+    """Floats as docs/numerics.md §11 says, integers exactly."""
+    file = arn(name)
+    model, session = Model.load(file), start(file)
+    assert session.statuses == ["OK", "OK"]
+    inputs = []
+    for i, port in enumerate(model.inputs):
+        values = rng.integers(-50, 50, port.shape)
+        inputs.append((values * 0.07).astype(np.float32) if port.dtype == np.float32 else values.astype(port.dtype))
+        session.write(i, inputs[-1].tobytes())
+    assert session.invoke() == "OK"
+    for i, wanted in enumerate(Interpreter(model).run(inputs)):
+        got = np.frombuffer(session.read(i), wanted.dtype).reshape(wanted.shape)
+        if wanted.dtype == np.float32:
+            assert np.isfinite(wanted).mean() > 0.5
+            scale = np.abs(wanted[np.isfinite(wanted)]).max()
+            np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-5 * scale + 1e-6)
+        else:
+            np.testing.assert_array_equal(got, wanted)
+
+
 def test_ports(arn: Any, start: Any, runtime: Any) -> None:
     session = start(arn("spatial"))
     model = ctypes.byref(session.model)

@@ -22,6 +22,7 @@ INCLUDES = [f"-I{RUNTIME / folder}" for folder in ("include", "kernels", "src")]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 ARM = "arm-none-eabi-gcc"
 CORES = {"cortex-m0": [], "cortex-m4": ["-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"], "cortex-m55": ["-mfloat-abi=hard"]}
+MEMORY = {"memcpy", "memset", "memcmp"}
 LARGEST_FRAME = 304
 """Bytes of stack of any one function on Cortex-M4 at -Os (docs/runtime.md gives the sum)."""
 
@@ -92,12 +93,28 @@ def test_no_variables(m4_objects: Path) -> None:
         assert (data, bss) == ("0", "0"), line
 
 
+def needs(objects: list[Path], every: list[Path]) -> set[str]:
+    """Symbols that `objects` use and none of the sources defines."""
+    defined = set(re.findall(r" [TtRrDdBb] (\w+)", run(tool("arm-none-eabi-nm"), *every)))
+    return set(re.findall(r" U (\w+)", run(tool("arm-none-eabi-nm"), *objects))) - defined
+
+
 def test_needs_memcpy_and_memset_only(m4_objects: Path) -> None:
-    objects = sorted(m4_objects.glob("*.o"))
-    symbols = run(tool("arm-none-eabi-nm"), *objects)
-    defined = set(re.findall(r" [TtRrDdBb] (\w+)", symbols))
-    needed = set(re.findall(r" U (\w+)", symbols)) - defined
-    assert needed <= {"memcpy", "memset", "memcmp"}
+    """The interpreter and the kernels of int8 models."""
+    every = sorted(m4_objects.glob("*.o"))
+    int8 = {file.stem for file in SOURCES if file.parent.name == "src" or re.search(r"^void arn_\w+_s8", file.read_text(), re.M)}
+    assert {"session", "conv", "softmax"} <= int8
+    assert needs([file for file in every if file.stem in int8], every) <= MEMORY
+
+
+def test_typed_kernels_need_libm_too(m4_objects: Path) -> None:
+    """No more of it than firmware/freestanding declares, and what a compiler calls for arithmetic that the core lacks."""
+    every = sorted(m4_objects.glob("*.o"))
+    header = (ROOT / "firmware/freestanding/include/math.h").read_text()
+    libm = set(re.findall(r"^(?:float|double) (\w+)\(", header, re.M))
+    needed = {symbol for symbol in needs(every, every) if not symbol.startswith("__aeabi_")}
+    assert needed <= MEMORY | libm
+    assert {"expf", "erff", "tanhf"} <= needed
 
 
 def test_stack_frames(m4_objects: Path) -> None:
