@@ -21,6 +21,7 @@ from arenite.frontend.folding import NOT_FOLDED, FoldingError, fold, keep_annota
 from arenite.frontend.importers import IMPORTERS, MOVES_INT8
 from arenite.frontend.importers.feature import keep_text_labels, text_labels
 from arenite.frontend.importers.quantization import IDENTITY_CAST
+from arenite.frontend.model_file import OF_ANY_OPSET
 from arenite.frontend.node_import import NodeImport, Refused
 from arenite.frontend.remedies import remedy
 from arenite.frontend.values import UNKNOWN, Constant, Unknown, Value
@@ -185,6 +186,8 @@ class _Walk:
         if domain:
             return "operators of this domain are not supported", remedy(node.op_type, domain)
         opset = self.opsets.get("", 1)
+        if node.op_type in OF_ANY_OPSET:
+            return None
         if not onnx.defs.has(node.op_type):
             return "ONNX has no such operator", remedy(node.op_type, domain)
         try:
@@ -412,7 +415,9 @@ def attribute_value(attribute: onnx.AttributeProto) -> Any:
         return value.decode(errors="replace")
     if isinstance(value, onnx.TensorProto):
         return numpy_helper.to_array(value)
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [part.decode(errors="replace") if isinstance(part, bytes) else part for part in value]
+    return value
 
 
 def static_shape(info: onnx.ValueInfoProto) -> Shape | None:

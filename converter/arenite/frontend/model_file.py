@@ -15,6 +15,9 @@ from arenite.errors import ModelFileError
 OLDEST_OPSET, NEWEST_OPSET = 6, 28
 """Versions of the default operator set whose definitions the importers follow."""
 
+OF_ANY_OPSET = frozenset({"LayerNormalization"})
+"""Operators that onnxruntime has in the default domain from opset 1 on, and writes into files of older opsets than the standard's."""
+
 _MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (4, b"TFL3", "a TensorFlow Lite model: convert it with `python -m tf2onnx.convert --tflite FILE --output model.onnx`"),
     (0, b"\x89HDF", "an HDF5 (Keras) file: export the model with tf2onnx"),
@@ -67,6 +70,11 @@ def explain_violations(model: onnx.ModelProto) -> str | None:
     for info in (*checked.graph.input, *checked.graph.output):
         if info.type.HasField("tensor_type") and not info.type.tensor_type.HasField("shape"):
             info.type.tensor_type.shape.SetInParent()
+    for node in checked.graph.node:
+        if node.op_type in OF_ANY_OPSET and not node.domain:
+            node.domain = "com.microsoft"  # of which the checker knows nothing
+    if not any(entry.domain == "com.microsoft" for entry in checked.opset_import):
+        checked.opset_import.append(onnx.helper.make_opsetid("com.microsoft", 1))
     try:
         onnx.checker.check_model(checked)
     except onnx.checker.ValidationError as error:

@@ -124,19 +124,8 @@ def _recurrent(export: Export, node: Node) -> list[str]:
 _WITHOUT_PARAMETERS = ("Sigmoid", "Tanh", "Relu", "Softsign", "Softplus")
 
 EXPORTERS: dict[str, Exporter] = {
-    **{
-        op: _reduction
-        for op in (
-            "ReduceSum",
-            "ReduceMax",
-            "ReduceMin",
-            "ReduceProd",
-            "ReduceL1",
-            "ReduceL2",
-            "ReduceSumSquare",
-            "ReduceLogSumExp",
-        )
-    },
+    **dict.fromkeys(("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1"), _reduction),
+    **dict.fromkeys(("ReduceL2", "ReduceSumSquare", "ReduceLogSumExp"), _reduction),
     "ArgMax": _arg,
     "ArgMin": _arg,
     "CumSum": _cumulative,

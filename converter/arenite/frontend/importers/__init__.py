@@ -13,6 +13,7 @@ from arenite.frontend.importers.logic import LOGIC
 from arenite.frontend.importers.matrix import MATRIX
 from arenite.frontend.importers.movement import MOVEMENT, MOVES_INT8
 from arenite.frontend.importers.normalization import NORMALIZATION
+from arenite.frontend.importers.onnxruntime_fused import ONNXRUNTIME_FUSED
 from arenite.frontend.importers.pooling import POOLING
 from arenite.frontend.importers.quantization import QUANTIZATION
 from arenite.frontend.importers.recurrent import RECURRENT
@@ -38,6 +39,7 @@ IMPORTERS: dict[str, Importer] = {
     **ROW_NORMALIZATION,
     **RECURRENT,
     **EINSUM,
+    **ONNXRUNTIME_FUSED,
     **INDEXING,
     **RESIZE,
     **TRANSPOSED_CONVOLUTION,
