@@ -46,7 +46,7 @@ def toolchain_for(target: Target) -> Toolchain:
     gcc = shutil.which("arm-none-eabi-gcc")
     if gcc and wanted != "zig":
         version = tool_version(gcc, "--version")
-        # newlib's memcpy and memset, libm for float kernels, libgcc's 64-bit divisions; no start files: the board's startup is the whole of it.
+        # newlib's memcpy, memset and libm, libgcc's 64-bit divisions; no start files: the board's startup is the whole of it.
         errno = native_root() / "firmware" / "newlib" / "errno.c"
         return Toolchain(Compiler("gcc", (gcc, *target.gcc_flags), version), ("--specs=nano.specs", "-nostartfiles", "-lm"), (errno,))
     zig = zig_command()
