@@ -51,6 +51,8 @@ class ConvertOptions:
     """The folder to write. None: named after the model, beside it."""
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Of inputs with dynamic dimensions, by name."""
+    float_layers: tuple[str, ...] = ()
+    """Names of ONNX nodes that an int8 model computes in float32."""
     io: str | None = None
     """Element type of inputs and outputs, int8 or float32. None: that of `precision`."""
     io_layout: str = "onnx"
@@ -98,7 +100,7 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
     verify(quantized.graph)
     history("quantize", quantized.graph)
     memory = plan(quantized.graph, keep_inputs=options.keep_inputs)
-    program = build_program(quantized.graph, memory, name=name, calibrated=quantized.calibrated, precision=options.precision)
+    program = build_program(quantized.graph, memory, name=name, calibrated=quantized.calibrated, precision=quantized.precision)
     arn = serialize(program, strip_names=options.strip_names)
 
     files = _build_files(program, arn)
@@ -128,7 +130,7 @@ def _quantize(graph: Graph, ports: Mapping[str, SourcePort], options: ConvertOpt
     if options.precision == "float32":
         return keep_float(graph)
     data = _load_calibration(options.calibration, ports, graph) if options.calibration is not None else None
-    chosen = QuantizeOptions(observer=options.observer, io=options.io or "int8")
+    chosen = QuantizeOptions(observer=options.observer, io=options.io or "int8", float_layers=options.float_layers)
     return quantize(graph, data, chosen, lambda done, total: advance("calibrating", done, total))
 
 
@@ -215,6 +217,8 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
         words += [flag, str(value)] if value is not None else []
     for name, shape in options.shapes.items():
         words += ["--shape", f"{name}={','.join(map(str, shape))}"]
+    for layer in options.float_layers:
+        words += ["--float-layer", layer]
     default = ConvertOptions()
     for flag, chosen, usual in (("--io", options.io, default.io), ("--io-layout", options.io_layout, default.io_layout)):
         words += [flag, chosen] if chosen is not None and chosen != usual else []

@@ -15,7 +15,7 @@ from arenite.graph.onnx_export import Evaluator
 from arenite.passes import optimize
 from arenite.quantize import QuantizedModel, input_specs, load_data, quantize
 from arenite.quantize.multipliers import quantize_values
-from arenite.quantize.scales import activations
+from arenite.quantize.scales import quantized_tensors
 
 QDQ = ("kws01", "sww01", "ic01", "vww01", "ad01")
 CLOSE, SAME_TOP = 0.95, 0.99
@@ -132,7 +132,7 @@ def fidelity(name: str, root: Path, engine: Any, count: int, runs: int) -> None:
     model = quantize(graph)
     assert model.calibrated  # annotations say all
     assert all(not entry.notes for entry in model.layers)
-    reference, evaluator = Reference(path), Evaluator(graph, activations(graph), fake_quantize=True)
+    reference, evaluator = Reference(path), Evaluator(graph, quantized_tensors(graph), fake_quantize=True)
     if name not in ON_PHOTOGRAPHS:
         end_to_end(reference, engine(model.graph), inputs_for(name, graph, root, runs), (CLOSE, SAME_TOP))
     values = []

@@ -45,6 +45,7 @@ def convert(
     output: Annotated[Path | None, typer.Option(help="Folder to write. Default: named after the model, beside it.")] = None,
     shape: Annotated[list[str], typer.Option(metavar="NAME=1,2,3", help="Shape of an input with dynamic dimensions; repeatable.")] = [],  # noqa: B006
     io: Annotated[Io | None, typer.Option(help="Element type of inputs and outputs. Default: that of --precision.")] = None,
+    float_layer: Annotated[list[str], typer.Option(metavar="NAME", help="A layer to leave in float32; repeatable.")] = [],  # noqa: B006
     io_layout: Annotated[
         IoLayout, typer.Option(help="Layout of inputs and outputs; nhwc drops the transposes at the edges.")
     ] = IoLayout.onnx,
@@ -77,6 +78,7 @@ def convert(
             target=target,
             output=output,
             shapes=shapes,
+            float_layers=tuple(float_layer),
             io=None if io is None else io.value,
             io_layout=io_layout.value,
             keep_inputs=keep_inputs,

@@ -83,12 +83,15 @@ def _show(terminal: Terminal, verification: Verification) -> None:
 def _agreement(verification: Verification, counts: str) -> str:
     from arenite.verify import ABSOLUTE, RELATIVE, Criterion
 
-    within = [name for name, criterion in verification.criteria.items() if criterion is Criterion.TOLERANCE]
-    if not within:
+    said = {
+        Criterion.TOLERANCE: f"every value of {{}} within {RELATIVE:g} · max |output| + {ABSOLUTE:g}",
+        Criterion.STEP: "every value of {} within a step of int8",
+        Criterion.BYTES: "every byte of {} the same",
+    }
+    outputs = {criterion: [name for name, used in verification.criteria.items() if used is criterion] for criterion in said}
+    if len(outputs[Criterion.BYTES]) == len(verification.criteria):
         return f"Bit-exact: {counts}, every byte of every output the same."
-    text = f"Engines agree: {counts}, every value of {', '.join(within)} within {RELATIVE:g} · max |output| + {ABSOLUTE:g}"
-    exact = [name for name in verification.criteria if name not in within]
-    return f"{text}, every byte of {', '.join(exact)} the same." if exact else f"{text}."
+    return f"Engines agree: {counts}, {', '.join(said[used].format(', '.join(names)) for used, names in outputs.items() if names)}."
 
 
 def _figures(result: EngineResult) -> list[str]:

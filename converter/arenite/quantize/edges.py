@@ -19,15 +19,16 @@ IO = ("int8", "float32", "model")
 
 
 def with_edges(graph: Graph, io: str) -> Graph:
-    """`graph`, whose inputs and outputs are int8, with inputs and outputs of the types that `io` says, under the same names."""
+    """`graph`, whose inputs and outputs are int8 where they are quantized, with inputs and outputs of the types that `io` says, under the
+    same names."""
     graph = graph.copy()
     types = {name: _port_type(graph, name, io) for name in (*graph.inputs, *graph.outputs)}
     for name in dict.fromkeys(graph.inputs):
-        if types[name] is not DType.INT8:
+        if types[name] is not graph.tensors[name].dtype:
             inner = _rename_inner(graph, name)
             graph.nodes.insert(0, _conversion(graph, types[name], name, inner, name, into=True))
     for name in dict.fromkeys(graph.outputs):
-        if types[name] is not DType.INT8:
+        if types[name] is not graph.tensors[name].dtype:
             inner = _rename_inner(graph, name)
             graph.nodes.append(_conversion(graph, types[name], inner, name, name, into=False))
     return graph
@@ -36,6 +37,8 @@ def with_edges(graph: Graph, io: str) -> Graph:
 def _port_type(graph: Graph, name: str, io: str) -> DType:
     if io not in IO:
         raise ValueError(f"io is {io!r}, not one of {IO}")
+    if graph.tensors[name].quantization is None:
+        return graph.tensors[name].dtype
     if io == "model":
         return graph.io_dtypes.get(name, DType.FLOAT32)
     return DType.FLOAT32 if io == "float32" else DType.INT8

@@ -15,7 +15,7 @@ from arenite.graph.onnx_export import Evaluator
 from arenite.quantize.calibration_data import Dataset
 from arenite.quantize.lowering import Lowering, constant_quantization
 from arenite.quantize.multipliers import quantize_values, scale_of, zero_point_of
-from arenite.quantize.scales import activations, representable
+from arenite.quantize.scales import representable
 
 LINEAR = {"Conv": 0, "DepthwiseConv": 2, "FullyConnected": 0}
 WITH_CONSTANTS = ("Add", "Sub", "Mul", "Div", "MatMul")
@@ -43,7 +43,9 @@ def simulated(graph: Graph, quantization: dict[str, Quantization], lowering: Low
 
 def _with_stored_constants(result: Graph, node: Node, stored: Node | None, lowering: Lowering) -> Node:
     inputs = list(node.inputs)
-    if node.op in LINEAR and stored is not None:
+    if stored is not None and stored.op == "Quantize":
+        return node  # its form is not quantized
+    if node.op in LINEAR and stored is not None and stored.attributes.get("variant") in ("int8", "wide"):
         weight, bias = (lowering.target.tensor(stored.inputs[i]) for i in (1, 2))
         assert weight.data is not None and bias.data is not None and weight.quantization is not None
         axis = LINEAR[node.op]
@@ -56,7 +58,7 @@ def _with_stored_constants(result: Graph, node: Node, stored: Node | None, lower
             result.add_constant(f"{node.output}/stored weight", (steps * scale.reshape(shape)).astype(np.float32)).name,
             result.add_constant(f"{node.output}/stored bias", (unfolded * scale_of(x) * scale).astype(np.float32)).name,
         ]
-    elif node.op in WITH_CONSTANTS:
+    elif node.op in WITH_CONSTANTS and (stored is None or stored.attributes.get("variant") == "int8"):
         for i, name in enumerate(inputs):
             tensor = lowering.source.tensor(name)
             if tensor.data is not None:
@@ -67,8 +69,8 @@ def _with_stored_constants(result: Graph, node: Node, stored: Node | None, lower
 
 
 def measure(graph: Graph, quantization: dict[str, Quantization], lowering: Lowering, data: Dataset) -> Fidelity:
-    """Compare every activation over the samples of `data`."""
-    names = activations(graph)
+    """Compare every quantized activation over the samples of `data`."""
+    names = list(quantization)
     exact = Evaluator(graph, names)
     rounded = Evaluator(simulated(graph, quantization, lowering), names, fake_quantize=True)
     signal, noise, outside, total = (dict.fromkeys(names, 0.0) for _ in range(4))

@@ -9,6 +9,7 @@ from arenite.graph import DType, Graph, Node, Quantization, Tensor
 from arenite.quantize import lower_elementwise as elementwise
 from arenite.quantize import lower_movement as movement
 from arenite.quantize.lower_linear import lower_linear
+from arenite.quantize.lower_typed import TypedPart
 from arenite.quantize.lowering import Lowering
 from arenite.quantize.multipliers import lookup_table
 
@@ -36,13 +37,18 @@ LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
 }
 
 
-def lower(graph: Graph, quantization: dict[str, Quantization]) -> Lowering:
-    """The int8 form of `graph`, every activation quantized as `quantization` says. Inputs and outputs are int8.
+def lower(graph: Graph, quantization: dict[str, Quantization], typed: frozenset[str] = frozenset()) -> Lowering:
+    """The int8 form of `graph`, every activation quantized as `quantization` says. Inputs and outputs that it names are int8.
 
-    Raises QuantizationError, naming the node, for what has no int8 form.
+    The nodes whose first output is in `typed` get their typed form instead (placement.py). Raises QuantizationError, naming the node, for
+    what has no form.
     """
     lowering = Lowering.of(graph, quantization)
+    typed_part = TypedPart.of(lowering)
     for node in graph.nodes:
+        if node.output in typed:
+            typed_part.lower(node)
+            continue
         if node.op not in LOWERINGS:
             raise QuantizationError(f"{graph.name}: {node.name} ({node.op}) has no int8 form. `arenite operators` lists what is supported.")
         LOWERINGS[node.op](lowering, node)
@@ -59,10 +65,13 @@ def _materialise_outputs(lowering: Lowering) -> None:
     for name in dict.fromkeys(target.outputs):
         tensor = lowering.source.tensors[name]
         copied = Node("Lookup", name, (name,), (name,))
-        if tensor.is_constant:
+        if tensor.data is not None and tensor.dtype is not DType.FLOAT32:
+            value = lowering.constant(f"{name}/value", tensor.data)
+            target.nodes.append(Node("Reshape", name, (value,), (name,), {"shape": tensor.shape}))
+        elif tensor.is_constant:
             stored, chosen = lowering.operand(name)
             lowering.lookup(copied, stored, name, lookup_table(None, chosen, chosen), "copy")
-        elif name in target.inputs:
+        elif name in target.inputs and name in lowering.quantization:
             chosen = lowering.quantization[name]
             copy = target.add(Tensor(f"{name}_output", tensor.shape, DType.INT8, None, chosen)).name
             lowering.lookup(copied, name, copy, lookup_table(None, chosen, chosen), "copy")

@@ -35,8 +35,10 @@ class Lowering:
             target.tensors[name] = Tensor(name, source.tensors[name].shape, DType.INT8, None, chosen)
         for name in source.outputs:  # a constant output: its name is for the copy that the model gives away
             tensor = source.tensors[name]
-            if tensor.is_constant:
+            if tensor.is_constant and tensor.dtype is DType.FLOAT32:
                 target.tensors[name] = Tensor(name, tensor.shape, DType.INT8, None, constant_quantization(tensor))
+            elif tensor.is_constant:
+                target.tensors[name] = Tensor(name, tensor.shape, tensor.dtype)
         return cls(source, quantization, target)
 
     def note(self, node: Node, remark: str) -> None:

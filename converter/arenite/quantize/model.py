@@ -10,9 +10,14 @@ from arenite.quantize.calibration_data import Dataset, synthetic_data
 from arenite.quantize.edges import IO, with_edges
 from arenite.quantize.fidelity import Fidelity, measure
 from arenite.quantize.lower import lower
+from arenite.quantize.lower_typed import without_detours
 from arenite.quantize.observers import OBSERVERS, Histogram, Progress, Range, min_max, observe, percentile
+from arenite.quantize.placement import typed_nodes
 from arenite.quantize.scales import choose_scales, representable, undetermined
 from arenite.quantize.to_typed import drops_annotations, to_typed
+
+LISTED = 8
+"""Layers that a note names."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,8 @@ class QuantizeOptions:
     """How a tensor's range follows from its values: minmax, percentile or mse (observers.OBSERVERS)."""
     percentile: float = 99.99
     """Of the percentile observer, in percent."""
+    float_layers: tuple[str, ...] = ()
+    """Names of ONNX nodes that are not to be quantized."""
     io: str = "int8"
     """Types of inputs and outputs: int8, float32 or model (edges.py)."""
     synthetic_samples: int = 32
@@ -37,8 +44,9 @@ class LayerReport:
     name: str
     op: str
     output: str
-    scale: float
-    zero_point: int
+    scale: float | None
+    """None where the output is not quantized."""
+    zero_point: int | None
     sqnr_db: float | None
     """Of the output against float, all quantization errors up to here included; None where not measured, inf where there is no error."""
     saturated: float | None
@@ -60,6 +68,8 @@ class QuantizedModel:
     """Of each output against float, where measured."""
     notes: tuple[str, ...] = ()
     """On the model as a whole."""
+    precision: str = "int8"
+    """float32: nothing is quantized. mixed: some layers are not."""
 
 
 def quantize(
@@ -77,21 +87,26 @@ def quantize(
         raise QuantizationError(f"the observer {options.observer!r} is not known. Choose one of {', '.join(OBSERVERS)}.")
     if options.io not in IO:
         raise QuantizationError(f"the input and output type {options.io!r} is not known. Choose one of {', '.join(IO)}.")
-    unknown = undetermined(graph)
+    typed = typed_nodes(graph, options.float_layers)
+    unknown = undetermined(graph, typed)
     data = calibration if calibration is not None else synthetic_data(graph, options.synthetic_samples, options.seed)
     histograms = observe(graph, data, unknown, progress) if unknown else {}
     ranges = {name: _range(graph, name, histogram, options) for name, histogram in histograms.items()}
-    quantization = choose_scales(graph, ranges)
-    lowering = lower(graph, quantization)
+    quantization = choose_scales(graph, ranges, typed)
+    lowering = lower(graph, quantization, typed)
     measured = calibration is not None and options.fidelity_samples > 0  # made-up inputs would say nothing about accuracy
     fidelity = measure(graph, quantization, lowering, data.spread(options.fidelity_samples)) if measured else Fidelity({}, {})
     return QuantizedModel(
-        graph=with_edges(lowering.target, options.io),
+        graph=without_detours(with_edges(lowering.target, options.io)),
         calibrated=calibration is not None or not unknown,
         layers=tuple(_layers(graph, quantization, lowering.notes, fidelity)),
-        input_ranges={name: _limits(quantization[name]) for name in graph.inputs},
-        output_ranges={name: _limits(lowering.target.tensors[name].quantization) for name in lowering.target.outputs},
+        input_ranges={name: _limits(quantization[name]) for name in graph.inputs if name in quantization},
+        output_ranges={
+            name: _limits(chosen) for name in lowering.target.outputs if (chosen := lowering.target.tensors[name].quantization) is not None
+        },
         sqnr_db={name: fidelity.sqnr_db[name] for name in graph.outputs if name in fidelity.sqnr_db},
+        notes=_placement_notes(graph, typed),
+        precision="mixed" if typed else "int8",
     )
 
 
@@ -99,7 +114,15 @@ def keep_float(graph: Graph) -> QuantizedModel:
     """An optimized float graph as it is, nothing quantized. Raises QuantizationError for what has no typed form."""
     typed = to_typed(graph)
     dropped = "the model's own quantization is not applied: its weights are dequantized, and activations saturate, but are not rounded"
-    return QuantizedModel(typed, True, (), {}, {}, {}, (dropped,) if drops_annotations(graph) else ())
+    return QuantizedModel(typed, True, (), {}, {}, {}, (dropped,) if drops_annotations(graph) else (), "float32")
+
+
+def _placement_notes(graph: Graph, typed: frozenset[str]) -> tuple[str, ...]:
+    names = list(dict.fromkeys(f"{node.name} ({node.op})" for node in graph.nodes if node.output in typed))
+    if not names:
+        return ()
+    shown = ", ".join(names[:LISTED]) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
+    return (f"{len(names)} of {len(graph.nodes)} layers are not quantized: {shown}",)
 
 
 def _range(graph: Graph, name: str, histogram: Histogram, options: QuantizeOptions) -> Range:
@@ -111,8 +134,7 @@ def _range(graph: Graph, name: str, histogram: Histogram, options: QuantizeOptio
     return OBSERVERS[options.observer](histogram)
 
 
-def _limits(quantization: Quantization | None) -> tuple[float, float]:
-    assert quantization is not None
+def _limits(quantization: Quantization) -> tuple[float, float]:
     limits = representable(quantization)
     return limits.low, limits.high
 
@@ -123,8 +145,8 @@ def _layers(graph: Graph, quantization: dict[str, Quantization], notes: dict[str
             node.name,
             node.op,
             node.output,
-            float(quantization[node.output].scale),
-            int(quantization[node.output].zero_point),
+            float(quantization[node.output].scale) if node.output in quantization else None,
+            int(quantization[node.output].zero_point) if node.output in quantization else None,
             fidelity.sqnr_db.get(node.output),
             fidelity.saturated.get(node.output),
             tuple(notes.get(node.output, ())),

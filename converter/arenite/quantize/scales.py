@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from arenite.errors import QuantizationError
-from arenite.graph import Expression, Graph, Node, Quantization
+from arenite.graph import DType, Expression, Graph, Node, Quantization
 from arenite.quantize.observers import Range
 
 SOFTMAX = Quantization.per_tensor(1 / 256, -128)
@@ -54,12 +54,12 @@ def representable(quantization: Quantization) -> Range:
     return Range(scale * (-128 - zero_point), scale * (127 - zero_point))
 
 
-def predefined(graph: Graph) -> dict[str, Quantization]:
+def predefined(graph: Graph, typed: frozenset[str] = frozenset()) -> dict[str, Quantization]:
     """Activations whose quantization is not for calibration to choose: annotated ones, and Softmax outputs.
 
     Raises QuantizationError for an annotation per channel, or with a scale that is not a positive number.
     """
-    fixed = {node.output: SOFTMAX for node in graph.nodes if node.op == "Softmax"}
+    fixed = {node.output: SOFTMAX for node in graph.nodes if node.op == "Softmax" and node.output not in typed}
     for name, tensor in graph.tensors.items():
         if tensor.is_constant or tensor.quantization is None:
             continue
@@ -75,44 +75,56 @@ def predefined(graph: Graph) -> dict[str, Quantization]:
     return fixed
 
 
-def activations(graph: Graph) -> list[str]:
-    """Every tensor that is computed or fed, in order of execution."""
-    return list(dict.fromkeys([*graph.inputs, *(name for node in graph.nodes for name in node.outputs)]))
+def quantized_tensors(graph: Graph, typed: frozenset[str] = frozenset()) -> list[str]:
+    """Every activation that exists as int8, in order of execution: what an int8 node reads or writes, and what goes in or out as float32.
+
+    `typed` are the nodes, by their first output, that are not quantized (placement.py).
+    """
+    wanted = {*graph.inputs, *graph.outputs}
+    for node in graph.nodes:
+        if node.output not in typed:
+            wanted.update(name for name in (*node.inputs, *node.outputs) if name is not None)
+    order = dict.fromkeys([*graph.inputs, *(name for node in graph.nodes for name in node.outputs)])
+    return [name for name in order if name in wanted and graph.tensors[name].dtype is DType.FLOAT32]
 
 
-def undetermined(graph: Graph) -> list[str]:
+def undetermined(graph: Graph, typed: frozenset[str] = frozenset()) -> list[str]:
     """Activations whose range must be observed: no predefined quantization reaches them, and no other range says enough (what moves
     elements has the range of what it moves)."""
-    groups = _Groups(graph, {})
+    groups = _Groups(graph, {}, typed)
     groups.join_movement()
-    moved = {node.output for node in graph.nodes if node.op in (*MOVEMENT, "Concat") and any(name in groups.parent for name in node.inputs)}
-    return [name for name in activations(graph) if name not in moved and groups.root(name) not in groups.fixed]
+    moved = {
+        node.output for node in groups.nodes if node.op in (*MOVEMENT, "Concat") and any(name in groups.parent for name in node.inputs)
+    }
+    return [name for name in quantized_tensors(graph, typed) if name not in moved and groups.root(name) not in groups.fixed]
 
 
-def choose_scales(graph: Graph, ranges: Mapping[str, Range]) -> dict[str, Quantization]:
-    """The quantization of every activation.
+def choose_scales(graph: Graph, ranges: Mapping[str, Range], typed: frozenset[str] = frozenset()) -> dict[str, Quantization]:
+    """The quantization of every tensor of quantized_tensors(graph, typed).
 
-    `ranges` has what an observer chose for each of undetermined(graph); ranges of further tensors do no harm.
+    `ranges` has what an observer chose for each of undetermined(graph, typed); ranges of further tensors do no harm.
     """
-    groups = _Groups(graph, ranges)
+    groups = _Groups(graph, ranges, typed)
     groups.join_movement()
     groups.join_concat()
     groups.join_means()
-    return {name: groups.quantization(name) for name in activations(graph)}
+    return {name: groups.quantization(name) for name in quantized_tensors(graph, typed)}
 
 
 class _Groups:
     """Sets of tensors that share a quantization, joined step by step (union-find)."""
 
-    def __init__(self, graph: Graph, ranges: Mapping[str, Range]) -> None:
+    def __init__(self, graph: Graph, ranges: Mapping[str, Range], typed: frozenset[str]) -> None:
         self.graph = graph
+        self.nodes = [node for node in graph.nodes if node.output not in typed]
+        """The int8 ones."""
         self.consumers = graph.consumers()
-        self.parent = {name: name for name in activations(graph)}
-        self.fixed = predefined(graph)
+        self.parent = {name: name for name in quantized_tensors(graph, typed)}
+        self.fixed = {name: chosen for name, chosen in predefined(graph, typed).items() if name in self.parent}
         """By root."""
         self.range = {name: self._own_range(name, ranges) for name in self.parent}
         """By root: the union over the members."""
-        for node in graph.nodes:
+        for node in self.nodes:
             if node.op == "Elementwise":
                 self._widen(node)
 
@@ -174,7 +186,7 @@ class _Groups:
 
     def join_movement(self) -> None:
         """Reshape, Transpose, Slice, Pad, MaxPool: forwards, then backwards from annotated outputs."""
-        moves = [node for node in self.graph.nodes if node.op in MOVEMENT and node.input in self.parent]
+        moves = [node for node in self.nodes if node.op in MOVEMENT and node.input in self.parent]
         for node in moves:
             x, y = node.input, node.output
             forced = self.fixed.get(self.root(y))
@@ -189,7 +201,7 @@ class _Groups:
                 self._join(y, x)
 
     def join_concat(self) -> None:
-        for node in self.graph.nodes:
+        for node in self.nodes:
             if node.op == "Concat":
                 self._join_concat(node)
 
@@ -225,7 +237,7 @@ class _Groups:
         return result
 
     def join_means(self) -> None:
-        for node in self.graph.nodes:
+        for node in self.nodes:
             if node.op in MEANS and node.input in self.parent and self.root(node.output) not in self.fixed:
                 x, y = self.root(node.input), self.root(node.output)
                 whole = representable(self.fixed[x]) if x in self.fixed else self.range[x]

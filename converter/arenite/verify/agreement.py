@@ -15,25 +15,40 @@ Array = NDArray[Any]
 
 RELATIVE, ABSOLUTE = 1e-5, 1e-6
 """|a − b| ≤ RELATIVE · max |tensor| + ABSOLUTE."""
+STEP = 1 / 64
+"""In place of RELATIVE for a float output behind quantized layers: a step or two of int8."""
 
 
 class Criterion(Enum):
     BYTES = "bytes"
     TOLERANCE = "tolerance"
+    STEP = "step"
+    """Behind float layers whose results are quantized: there a difference in the last digit can tip a value to the next step."""
 
     def differing(self, mine: Array, theirs: Array) -> int:
         """How many values do not agree."""
-        return int(np.count_nonzero(_bits(mine) != _bits(theirs) if self is Criterion.BYTES else _apart(mine, theirs)))
+        if self is Criterion.BYTES:
+            return int(np.count_nonzero(_bits(mine) != _bits(theirs)))
+        if self is Criterion.TOLERANCE:
+            return int(np.count_nonzero(_apart(mine, theirs, RELATIVE)))
+        if mine.dtype == np.float32:
+            return int(np.count_nonzero(_apart(mine, theirs, STEP)))
+        return int(np.count_nonzero(np.abs(mine.astype(np.int32) - theirs.astype(np.int32)) > 1))
 
 
-def criterion(dtype: str, precision: str) -> Criterion:
-    """For an output of this element type in a model of this precision. In an int8 model float outputs are dequantized, which is exact."""
-    return Criterion.TOLERANCE if dtype == "float32" and precision != "int8" else Criterion.BYTES
+def criterion(dtype: str, precision: str, quantized: bool) -> Criterion:
+    """For an output of this element type, quantized or not, in a model of this precision.
+
+    In an int8 model float outputs are dequantized, which is exact.
+    """
+    if precision == "mixed" and (quantized or dtype == "float32"):
+        return Criterion.STEP
+    return Criterion.TOLERANCE if precision == "float32" and dtype == "float32" else Criterion.BYTES
 
 
-def _apart(mine: Array, theirs: Array) -> NDArray[np.bool_]:
+def _apart(mine: Array, theirs: Array, relative: float) -> NDArray[np.bool_]:
     finite = np.abs(theirs[np.isfinite(theirs)])
-    bound = RELATIVE * float(finite.max(initial=0.0)) + ABSOLUTE
+    bound = relative * float(finite.max(initial=0.0)) + ABSOLUTE
     with np.errstate(invalid="ignore", over="ignore"):
         near = np.abs(mine.astype(np.float64) - theirs.astype(np.float64)) <= bound
     return np.asarray(~(near | (mine == theirs) | (np.isnan(mine) & np.isnan(theirs))))

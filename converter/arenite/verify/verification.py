@@ -74,7 +74,7 @@ class Verification:
 
     @property
     def bit_exact(self) -> bool:
-        """No engine's bytes differ from another's, on the outputs that are compared byte for byte: all but those of float kernels."""
+        """No engine's bytes differ from another's, on the outputs that are compared so: all but those that depend on float kernels."""
         return not any(self.criteria[mismatch.output] is Criterion.BYTES for mismatch in self.mismatches)
 
     def to_json(self) -> dict[str, Any]:
@@ -114,13 +114,14 @@ def verify(
 ) -> Verification:
     """Run the ONNX file `model` with onnxruntime, and the artifact in `folder` with `engines`, on the samples of `data`.
 
+    Of a model with states the samples are a sequence: each goes on from the one before, the first from 0.
     Without `engines` all that can run here do. `samples` bounds the samples of every engine, `emulated_samples` those of the emulated ones.
     The NumPy engine always takes part in the comparison, so that a single engine is compared with something.
     Raises the AreniteErrors of its parts; ToolError where a named engine cannot run.
     """
     advance = progress or (lambda stage, done, total: None)
     ports = Ports.read(folder)
-    reference = Reference(model)
+    reference = Reference(model, ports.states, ports.values)
     _require_same_model(ports, reference, folder)
     dataset = ports.load(data)
     if samples is not None:
@@ -143,15 +144,15 @@ def verify(
     raw: dict[str, list[list[Array]]] = {}
     for name, engine in opened.items():
         mine = inputs[: min(count, emulated_samples)] if name.startswith("emulated") else inputs
-        raw[name] = run_in_chunks(engine, mine, lambda n, total, name=name: advance(name, n, total))  # type: ignore[misc]
+        raw[name] = run_in_chunks(engine, mine, ports.chunks, lambda n, total, name=name: advance(name, n, total))  # type: ignore[misc]
 
     results = {
         name: _result([ports.real_outputs(outputs) for outputs in raw[name]], expected, labels, opened[name].info) for name in opened
     }
     if "numpy" not in raw and raw:
         most = max(len(outputs) for outputs in raw.values())
-        raw["numpy"] = run_in_chunks(open_engine("numpy", folder), inputs[:most], lambda n, total: advance("numpy", n, total))
-    criteria = {port.name: criterion(port.dtype, ports.precision) for port in ports.outputs}
+        raw["numpy"] = run_in_chunks(open_engine("numpy", folder), inputs[:most], ports.chunks, lambda n, total: advance("numpy", n, total))
+    criteria = {port.name: criterion(port.dtype, ports.precision, port.scale is not None) for port in ports.outputs}
     mismatches, compared = _compare(raw, criteria)
     float_metric = "accuracy" if labels is not None else next((r.metric for r in results.values()), "top1_agreement")
     float_value = accuracy([outputs[0] for outputs in expected], labels) if labels is not None else None

@@ -1,0 +1,93 @@
+"""Nodes that are not quantized inside an int8 model: their typed form, with Dequantize and Quantize at the borders.
+
+A float32 activation then has up to two versions: int8 under its own name, float32 as NAME/float. Tensors of other types have one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from arenite.graph import DType, Graph, Node, Tensor
+from arenite.quantize.lowering import Lowering
+from arenite.quantize.to_typed import Typed
+
+
+@dataclass
+class TypedPart:
+    """Appends typed nodes to the int8 graph that `lowering` builds."""
+
+    lowering: Lowering
+    typed: Typed
+    _names: dict[str, str] = field(default_factory=dict)
+    """Of the versions that are not int8, by the name in the float graph."""
+
+    @classmethod
+    def of(cls, lowering: Lowering) -> TypedPart:
+        part = cls(lowering, Typed.of(lowering.source))
+        for name in lowering.source.inputs:
+            if name not in lowering.quantization:
+                part._result(name)
+        return part
+
+    def lower(self, node: Node) -> None:
+        """Raises QuantizationError where `node` has no typed form."""
+        start = len(self.typed.target.nodes)
+        self.typed.lower(node)
+        target = self.lowering.target
+        for new in self.typed.target.nodes[start:]:
+            inputs = tuple(None if name is None else self._operand(name) for name in new.inputs)
+            target.nodes.append(replace(new, inputs=inputs, outputs=tuple(self._result(name) for name in new.outputs)))
+        for name in node.outputs:
+            if name in self.lowering.quantization:
+                target.nodes.append(Node("Quantize", node.name, (self._names[name],), (name,), {"variant": "int8"}, node.origins))
+
+    def _operand(self, name: str) -> str:
+        tensor = self.typed.target.tensors[name]
+        if tensor.data is not None:
+            return self.lowering.constant(name, tensor.data)
+        if name not in self._names:
+            inner = self._result(name)
+            self.lowering.target.nodes.append(Node("Dequantize", name, (name,), (inner,), {"variant": "int8"}))
+        return self._names[name]
+
+    def _result(self, name: str) -> str:
+        tensor, target = self.typed.target.tensors[name], self.lowering.target
+        if name in self.lowering.quantization:
+            self._names[name] = target.add(Tensor(f"{name}/float", tensor.shape, DType.FLOAT32)).name
+        elif name in self.lowering.source.tensors:
+            target.tensors[name] = tensor
+            self._names[name] = name
+        else:
+            self._names[name] = target.add(tensor).name
+        return self._names[name]
+
+
+def without_detours(graph: Graph) -> Graph:
+    """Where a tensor is quantized only to be dequantized again, as at float32 ports of float layers, the float values go straight on."""
+    graph = graph.copy()
+    producers = graph.producers()
+    for node in list(graph.nodes):
+        before = producers.get(node.input) if node.op == "Dequantize" else None
+        if before is None or before.op != "Quantize":
+            continue
+        if node.output not in graph.outputs:
+            graph.nodes.remove(node)
+            graph.replace_uses(node.output, before.input)
+        elif before.input in producers and before.input not in graph.outputs:
+            _rename_result(graph, before.input, node.output, node)
+        producers = graph.producers()
+    graph.prune()
+    return graph
+
+
+def _rename_result(graph: Graph, old: str, new: str, writer: Node) -> None:
+    """The tensor `old` takes the name `new`, which `writer`, that goes, had."""
+    graph.nodes = [
+        replace(
+            node,
+            inputs=tuple(new if name == old else name for name in node.inputs),
+            outputs=tuple(new if name == old else name for name in node.outputs),
+        )
+        for node in graph.nodes
+        if node is not writer
+    ]
