@@ -31,7 +31,8 @@ def test_rows():
 
 def test_rows_name_real_operators():
     for row in supported_operators():
-        assert onnx.defs.has(row.name)
+        domain, _, plain = row.name.rpartition(".")
+        assert domain == "com.microsoft" or onnx.defs.has(plain, domain)
         assert set(row.becomes) <= set(OPERATORS)
         assert row.becomes or row.name in ("Cast", "Constant", "Dropout", "Identity")
 

@@ -44,7 +44,7 @@ _BY_OPERATOR = {
 
 def remedy(operator: str, domain: str) -> str:
     if domain == "ai.onnx.ml":
-        return "classical machine-learning operators are not supported yet: export a neural network"
+        return "maps of texts do not exist on the target: feed the model a tensor of numbers"
     if domain == "com.microsoft" and operator.startswith(("Q", "DynamicQuantize", "MatMulInteger")):
         return _QUANTIZED
     if domain == "com.microsoft":

@@ -41,22 +41,40 @@ _COMPOSED = {
     "ai.onnx.ml.OneHotEncoder": ("Equal", "Cast"),
     "ai.onnx.ml.Scaler": ("Sub", "Mul"),
     "ai.onnx.ml.ZipMap": ("Reshape",),
+    "Compress": ("Slice", "Gather"),
+    "DepthToSpace": ("Reshape", "Transpose"),
+    "Einsum": ("Reshape", "Transpose", "Slice", "ReduceSum", "Mul", "MatMul", "FullyConnected"),
+    "EyeLike": (),
+    "GroupNormalization": ("LayerNormalization", "Mul", "Add"),
+    "Hardmax": ("ArgMax", "OneHot"),
+    "InstanceNormalization": ("LayerNormalization", "Mul", "Add"),
+    "LRN": ("Mul", "AveragePool", "Elementwise"),
+    "LogSoftmax": ("ReduceLogSumExp", "Sub"),
+    "LpNormalization": ("ReduceL1", "ReduceL2", "Elementwise", "Div"),
+    "ReduceLogSum": ("ReduceSum", "Elementwise"),
+    "SpaceToDepth": ("Reshape", "Transpose"),
+    "com.microsoft.BiasGelu": ("Add", "Elementwise"),
+    "com.microsoft.FastGelu": ("Add", "Elementwise"),
+    "com.microsoft.Gelu": ("Elementwise",),
+    "com.microsoft.QuickGelu": ("Elementwise",),
 }
-"""Made of operators that ONNX's own domain has as well."""
+"""Made of operators that stand for other ONNX operators as well."""
 _NOTHING = frozenset({"Constant", "Identity", "Dropout", "Cast"})
 
 
 def supported_operators() -> list[SupportedOperator]:
-    """One row for each importer, sorted by name."""
-    return [_row(name) for name in sorted(IMPORTERS)]
+    """One row for each importer, and for each operator that is taken by the standard's own definition, sorted by name."""
+    return [_row(name) for name in sorted({*IMPORTERS, *FUNCTIONS})]
 
 
 def _row(name: str) -> SupportedOperator:
     domain, _, plain = name.rpartition(".")
     known = onnx.defs.get_all_schemas_with_history()
     versions = [schema.since_version for schema in known if schema.name == plain and schema.domain == domain]
-    if domain:
-        return SupportedOperator(name, min(versions), max(NEWEST_ML_OPSET, *versions), _becomes(name), IMPORTERS[name].notes)
+    if domain == "ai.onnx.ml":
+        return SupportedOperator(name, min(versions), NEWEST_ML_OPSET, _becomes(name), IMPORTERS[name].notes)
+    if domain:  # not ONNX's, which has no schema of it
+        return SupportedOperator(name, 1, 1, _becomes(name), IMPORTERS[name].notes)
     return SupportedOperator(name, max(min(versions), OLDEST_OPSET), NEWEST_OPSET, _becomes(name), IMPORTERS[name].notes)
 
 
