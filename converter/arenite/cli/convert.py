@@ -35,7 +35,7 @@ def convert(
         Path | None,
         typer.Option(help="Typical inputs: .npz with an array for each model input (or `x`), .npy, or a folder of such files."),
     ] = None,
-    target: Annotated[str | None, typer.Option(help="Core or board that the model is for, e.g. cortex-m4.")] = None,
+    target: Annotated[str | None, typer.Option(help="Processor that the model is for, e.g. cortex-m4.")] = None,
     output: Annotated[Path | None, typer.Option(help="Folder to write. Default: named after the model, beside it.")] = None,
     shape: Annotated[list[str], typer.Option(metavar="NAME=1,2,3", help="Shape of an input with dynamic dimensions; repeatable.")] = [],  # noqa: B006
     io: Annotated[Io, typer.Option(help="Element type of inputs and outputs.")] = Io.int8,
