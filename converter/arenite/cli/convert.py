@@ -16,6 +16,7 @@ from arenite.errors import PlanError
 class Io(Enum):
     int8 = "int8"
     float32 = "float32"
+    model = "model"
 
 
 class IoLayout(Enum):
@@ -38,7 +39,7 @@ def convert(
     target: Annotated[str | None, typer.Option(help="Processor that the model is for, e.g. cortex-m4.")] = None,
     output: Annotated[Path | None, typer.Option(help="Folder to write. Default: named after the model, beside it.")] = None,
     shape: Annotated[list[str], typer.Option(metavar="NAME=1,2,3", help="Shape of an input with dynamic dimensions; repeatable.")] = [],  # noqa: B006
-    io: Annotated[Io, typer.Option(help="Element type of inputs and outputs.")] = Io.int8,
+    io: Annotated[Io, typer.Option(help="Element type of inputs and outputs; model: as the ONNX file declares each.")] = Io.int8,
     io_layout: Annotated[
         IoLayout, typer.Option(help="Layout of inputs and outputs; nhwc drops the transposes at the edges.")
     ] = IoLayout.onnx,

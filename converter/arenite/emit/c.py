@@ -22,7 +22,7 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
     undefined=StrictUndefined,
-    autoescape=False,  # noqa: S701: this writes C
+    autoescape=False,  # this writes C, not HTML
 )
 MODEL_BYTES_PER_LINE = 22
 
@@ -83,14 +83,14 @@ def _model_bytes(arn: bytes) -> str:
 def _port(program: Program, port: Port, index: int, direction: str) -> dict[str, object]:
     """What the templates say about an input or output."""
     tensor = program.tensors[port.tensor]
-    if tensor.storage is not Storage.REGION or tensor.dtype not in (DType.INT8, DType.FLOAT32):
-        raise ValueError(f"{port.name}: an input or output must be int8 or float32 in the arena")
+    if tensor.storage is not Storage.REGION or tensor.dtype not in (DType.INT8, DType.UINT8, DType.FLOAT32):
+        raise ValueError(f"{port.name}: an input or output must be int8, uint8 or float32 in the arena")
     scale, zero_point = 0.0, 0
     if tensor.quantization is not None:
         scale, zero_point = float(tensor.quantization.scale), int(tensor.quantization.zero_point)
     shape = ", ".join(str(size) for size in tensor.shape)
     text = f'{direction.lower()} {index} "{c_text.comment(port.name)}": {tensor.dtype.value} [{shape}]'
-    if tensor.dtype is DType.INT8:
+    if tensor.dtype is not DType.FLOAT32:
         text += f", real value = {c_text.real(scale)[:-1]} * (q {'-' if zero_point >= 0 else '+'} {abs(zero_point)})"
     if direction == "INPUT":
         text += "; kept" if _is_kept(program, tensor) else "; consumed: its memory is used again"
@@ -106,6 +106,7 @@ def _port(program: Program, port: Port, index: int, direction: str) -> dict[str,
         "scale": c_text.real(scale),
         "zero_point": zero_point,
         "is_float": tensor.dtype is DType.FLOAT32,
+        "is_uint8": tensor.dtype is DType.UINT8,
     }
 
 
