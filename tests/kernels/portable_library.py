@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arenite.emit.kernels import KERNEL_FUNCTIONS
 from arenite_runtime.record import OPERATOR_BY_NAME, encode
 from kernels.cases import Array, Case
 
@@ -18,29 +19,6 @@ FLAGS = ["-std=c99", "-O1", "-fPIC", "-shared", "-ffp-contract=off"]
 SANITIZE = ["-fsanitize=undefined", "-fno-sanitize=alignment"]
 GUARD = 64
 """Bytes around every output, which must stay as they are."""
-
-SYMBOLS = {
-    ("Conv", "int8"): "arn_conv_s8",
-    ("Conv", "wide"): "arn_conv_s8_wide",
-    ("DepthwiseConv", "int8"): "arn_depthwise_conv_s8",
-    ("DepthwiseConv", "wide"): "arn_depthwise_conv_s8_wide",
-    ("FullyConnected", "int8"): "arn_fully_connected_s8",
-    ("FullyConnected", "wide"): "arn_fully_connected_s8_wide",
-    ("MatMul", "int8"): "arn_matmul_s8",
-    ("Add", "int8"): "arn_add_s8",
-    ("Mul", "int8"): "arn_mul_s8",
-    ("Div", "int8"): "arn_div_s8",
-    ("PRelu", "int8"): "arn_prelu_s8",
-    ("Softmax", "int8"): "arn_softmax_s8",
-    ("Lookup", "int8"): "arn_lookup_s8",
-    ("MaxPool", "int8"): "arn_max_pool_s8",
-    ("AveragePool", "int8"): "arn_average_pool_s8",
-    ("ReduceMean", "int8"): "arn_reduce_mean_s8",
-    ("StridedCopy", "bytes"): "arn_strided_copy",
-    ("Fill", "bytes"): "arn_fill",
-    ("Quantize", "int8"): "arn_quantize_f32_s8",
-    ("Dequantize", "int8"): "arn_dequantize_s8_f32",
-}
 
 
 class Rows(ctypes.Structure):
@@ -96,7 +74,7 @@ class PortableLibrary:
         buffer = np.full(case.y.nbytes + 2 * GUARD, 0x5A, np.uint8)
         y = buffer[GUARD:-GUARD].view(case.y.dtype).reshape(case.y.shape)
         y[...] = case.y
-        self.call(SYMBOLS[case.op, case.variant], case, [_pointer(array) for array in case.inputs], _pointer(y))
+        self.call(KERNEL_FUNCTIONS[case.op, case.variant], case, [_pointer(array) for array in case.inputs], _pointer(y))
         assert (buffer[:GUARD] == 0x5A).all() and (buffer[-GUARD:] == 0x5A).all(), f"{case.op} wrote outside its output: {case}"
         return y
 
@@ -106,7 +84,7 @@ class PortableLibrary:
         buffer = np.zeros(size, np.uint8)
         buffer[: case.inputs[operand].nbytes] = case.inputs[operand].reshape(-1).view(np.uint8)
         pointers = [_pointer(buffer if i == operand else array) for i, array in enumerate(case.inputs)]
-        self.call(SYMBOLS[case.op, case.variant], case, pointers, _pointer(buffer))
+        self.call(KERNEL_FUNCTIONS[case.op, case.variant], case, pointers, _pointer(buffer))
         return buffer[: case.y.nbytes].view(case.y.dtype).reshape(case.y.shape)
 
     def call(self, symbol: str, case: Case, *arguments: Any) -> None:
@@ -121,4 +99,4 @@ class PortableLibrary:
         """The form of the kernel that computes output rows [begin, end)."""
         pointers = [_pointer(array) for array in constants]
         rows = [ctypes.c_int32(begin), ctypes.c_int32(end)]
-        self.call(f"{SYMBOLS[case.op, case.variant]}_rows", case, ctypes.byref(x), pointers, ctypes.byref(y), rows)
+        self.call(f"{KERNEL_FUNCTIONS[case.op, case.variant]}_rows", case, ctypes.byref(x), pointers, ctypes.byref(y), rows)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from arenite.report import wording
 from arenite.report.arena_map import arena_map
 from arenite.report.contents import Report
-from arenite.report.text import operator_name
 
 
 def to_markdown(report: Report) -> str:
@@ -36,13 +35,7 @@ def to_markdown(report: Report) -> str:
                 (
                     str(step),
                     _code(layer.name),
-                    operator_name(layer.op, layer.form, layer.variant),
-                    wording.shape(layer.output_shape),
-                    f"{layer.macs:,}",
-                    f"{layer.weight_bytes:,}",
-                    "" if layer.scale is None else f"{layer.scale:.6g}",
-                    "" if layer.zero_point is None else str(layer.zero_point),
-                    "" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}",
+                    *wording.layer_cells(layer),
                 )
                 for step, layer in enumerate(report.layers)
             ),

@@ -66,13 +66,7 @@ def render_layers(report: Report) -> Table:
         table.add_row(
             str(step),
             Text(layer.name),
-            operator_name(layer.op, layer.form, layer.variant),
-            wording.shape(layer.output_shape),
-            f"{layer.macs:,}",
-            f"{layer.weight_bytes:,}",
-            "" if layer.scale is None else f"{layer.scale:.6g}",
-            "" if layer.zero_point is None else str(layer.zero_point),
-            *(["" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}"] if measured else []),
+            *wording.layer_cells(layer)[: None if measured else -1],
         )
     table.add_section()
     table.add_row("", "total", "", "", f"{report.macs:,}", f"{report.weight_bytes:,}", "", "", *([""] if measured else []))
@@ -103,14 +97,6 @@ def render_memory(report: Report) -> Iterator[RenderableType]:
             Text(buffer.alias_of or ""),
         )
     yield table
-
-
-def operator_name(op: str, form: str, variant: str) -> str:
-    """The kernel, with the graph's operator where that is another, and the variant where it is not the usual one."""
-    detail = [form] if form != op else []
-    if variant not in ("int8", "bytes"):
-        detail.append(variant)
-    return f"{op} ({', '.join(detail)})" if detail else op
 
 
 def _verdict(report: Report) -> Text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from math import prod
 from typing import Any
 
@@ -40,11 +41,7 @@ def max_pool(node: NodeImport) -> Sequence[Value]:
     y = node.emit(
         "MaxPool",
         [image(node, x)],
-        kernel=form.kernel,
-        strides=form.strides,
-        dilations=form.dilations,
-        pads=form.pads,
-        overhang=form.overhang,
+        **asdict(form),
         clip=UNBOUNDED,
     )
     return [from_image(node, y, rank)]
@@ -57,11 +54,7 @@ def average_pool(node: NodeImport) -> Sequence[Value]:
     y = node.emit(
         "AveragePool",
         [image(node, x)],
-        kernel=form.kernel,
-        strides=form.strides,
-        dilations=form.dilations,
-        pads=form.pads,
-        overhang=form.overhang,
+        **asdict(form),
         count_include_pad=bool(node.attribute("count_include_pad", 0)),
         clip=UNBOUNDED,
     )
