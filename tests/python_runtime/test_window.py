@@ -10,8 +10,16 @@ import pytest
 from arenite_runtime.kernels.window import windows
 
 SOUND = {
-    **{"out_h": 2, "out_w": 2, "kernel_h": 2, "kernel_w": 2, "stride_h": 1, "stride_w": 1},
-    **{"dilation_h": 1, "dilation_w": 1, "pad_top": 1, "pad_left": 0},
+    "out_h": 2,
+    "out_w": 2,
+    "kernel_h": 2,
+    "kernel_w": 2,
+    "stride_h": 1,
+    "stride_w": 1,
+    "dilation_h": 1,
+    "dilation_w": 1,
+    "pad_top": 1,
+    "pad_left": 0,
 }
 
 
