@@ -16,7 +16,7 @@ from arenite.emit import build_program
 from arenite.emit.c import write_sources
 from arenite.emit.cmake import cmake_lists
 from arenite.emit.flat import serialize
-from arenite.emit.identifiers import identifier
+from arenite.emit.identifiers import program_name
 from arenite.emit.program import Program
 from arenite.errors import OutputError, ToolError
 from arenite.frontend import load
@@ -93,7 +93,7 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
     )
     history("quantize", quantized.graph)
     memory = plan(quantized.graph, keep_inputs=options.keep_inputs)
-    program = build_program(quantized.graph, memory, name=name, calibrated=quantized.calibrated)
+    program = build_program(quantized.graph, memory, name=name, calibrated=quantized.calibrated, output_names=source.outputs)
     arn = serialize(program, strip_names=options.strip_names)
 
     files = _build_files(program, arn)
@@ -105,9 +105,9 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
 
 def _name(path: Path, options: ConvertOptions) -> str:
     if options.name is None:
-        return identifier(path.stem)
-    if options.name != identifier(options.name):
-        raise OutputError(f"--name {options.name} is no C identifier that can be used here: {identifier(options.name)} would be one")
+        return program_name(path.stem)
+    if options.name != program_name(options.name):
+        raise OutputError(f"--name {options.name} is no C identifier that can be used here: {program_name(options.name)} would be one")
     return options.name
 
 

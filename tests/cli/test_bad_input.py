@@ -155,6 +155,11 @@ def test_output_that_cannot_be_written(arenite, project, tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
+def test_output_with_a_name_that_no_file_system_takes(arenite, project, tmp_path):
+    output = tmp_path / ("a" * 300)
+    assert "too long" in refused(arenite, 9, tmp_path, project.model, "--output", output)
+
+
 def test_output_folder_without_permission(arenite, project, tmp_path, monkeypatch):
     """Root may write anywhere, so the answer of the system is simulated."""
     monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)

@@ -146,6 +146,12 @@ def test_name(project, arenite, tmp_path):
     assert refused.code == 9 and "2 fast" in refused.err and not (tmp_path / "no").exists()
 
 
+def test_a_model_named_as_a_header(project, arenite, tmp_path):
+    shutil.copy(project.model, tmp_path / "arenite.onnx")
+    value = arenite("convert", tmp_path / "arenite.onnx", "--calibration", project.calibration, "--json").json
+    assert value["model"] == "model_arenite" and (tmp_path / "arenite" / "model_arenite.h").is_file()
+
+
 def test_shape_binds_dynamic_dimensions(arenite, make_classifier, project, tmp_path):
     onnx.save(make_classifier(("n", 3, "h", "w")), tmp_path / "m.onnx")
     value = arenite("convert", tmp_path / "m.onnx", "--shape", "x=1,3,6,6", "--calibration", project.calibration, "--json").json

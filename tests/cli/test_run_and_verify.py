@@ -13,6 +13,7 @@ import pytest
 from arenite.frontend.importers import IMPORTERS
 from arenite.targets import ENGINES
 from arenite.version import __version__
+from onnx import TensorProto, helper
 
 HOST = ["numpy", *(["c", "compiled"] if shutil.which("cc") else [])]
 
@@ -184,6 +185,31 @@ def test_verify_a_model_with_two_inputs_and_two_outputs(arenite, tmp_path):
     assert arenite("convert", tmp_path / "m.onnx", "--calibration", tmp_path / "d.npz").code == 0
     value = arenite("verify", tmp_path / "m.onnx", tmp_path / "m", "--data", tmp_path / "d.npz", "--engine", "numpy", "--json").json
     assert value["engines"]["numpy"]["sqnr_db"] > 30 and value["bit_exact"] is True
+
+
+@pytest.mark.parametrize("io", ["int8", "float32"])
+def test_an_input_that_is_an_output_too(arenite, tmp_path, io):
+    """It keeps its name on both sides, though the output has memory of its own."""
+    port = [helper.make_tensor_value_info("x", TensorProto.FLOAT, (1, 4))]
+    relu = helper.make_tensor_value_info("y", TensorProto.FLOAT, (1, 4))
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", port, [relu, *port])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    np.savez(tmp_path / "data.npz", x=np.random.default_rng(0).normal(0, 1, (200, 1, 4)))
+    converted = arenite("convert", tmp_path / "m.onnx", "--calibration", tmp_path / "data.npz", "--io", io, "--json").json
+    assert [port["name"] for port in converted["outputs"]] == ["y", "x"]
+    value = arenite("verify", tmp_path / "m.onnx", tmp_path / "m", "--data", tmp_path / "data.npz", "--engine", "numpy", "--json").json
+    assert value["bit_exact"] and value["engines"]["numpy"]["sqnr_db"] > 30
+
+
+@pytest.mark.parametrize("kind", [TensorProto.FLOAT16, TensorProto.DOUBLE])
+def test_verify_feeds_the_float_type_that_the_file_declares(arenite, tmp_path, kind):
+    ports = [helper.make_tensor_value_info(name, kind, (1, 4)) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", ports[:1], ports[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    np.savez(tmp_path / "data.npz", x=np.random.default_rng(0).normal(0, 1, (200, 1, 4)))
+    assert arenite("convert", tmp_path / "m.onnx", "--calibration", tmp_path / "data.npz").code == 0
+    value = arenite("verify", tmp_path / "m.onnx", tmp_path / "m", "--data", tmp_path / "data.npz", "--engine", "numpy", "--json").json
+    assert value["engines"]["numpy"]["sqnr_db"] > 30
 
 
 def test_inspect_shows_layers_shapes_scales_macs_and_the_arena(project, arenite):

@@ -172,6 +172,8 @@ class _Walk:
         try:
             onnx.defs.get_schema(node.op_type, opset)
         except onnx.defs.SchemaError:
+            if node.op_type not in IMPORTERS:  # a newer opset would not help
+                return "the operator is not supported", remedy(node.op_type, domain)
             first = min(s.since_version for s in onnx.defs.get_all_schemas_with_history() if s.name == node.op_type and s.domain == "")
             return f"opset {opset} does not have it (it came with opset {first})", f"export with opset {first} or later"
         return None
