@@ -145,6 +145,8 @@ def test_verify_leaves_out_engines_that_cannot_run_here(project, arenite, monkey
     outcome = arenite("verify", project.model, project.built, "--data", project.data, "--json")
     assert outcome.code == 0 and list(outcome.json["engines"]) == ["numpy"] and "no compiler in sight" in outcome.err
     assert set(outcome.json["skipped"]) == set(ENGINES) - {"numpy"}
+    alone = arenite("verify", project.model, project.built, "--data", project.data)
+    assert alone.code == 0 and "not checked: only one engine ran" in alone.out and "Bit-exact:" not in alone.out
     named = arenite("verify", project.model, project.built, "--data", project.data, "--engine", "compiled")
     assert named.code == 10 and "no compiler in sight" in named.err
 

@@ -72,7 +72,9 @@ def _show(terminal: Terminal, verification: Verification) -> None:
     for name, result in verification.engines.items():
         if result.info is not None:
             terminal.show(Text(f"{name}: {line}") for line in measurements(result.info))
-    if verification.bit_exact:
+    if not verification.compared:
+        terminal.show([Text("Bit-exactness not checked: only one engine ran.", style="yellow")])
+    elif verification.bit_exact:
         counts = ", ".join(f"{name} on {count}" for name, count in verification.compared.items())
         terminal.show([Text(f"Bit-exact: {counts} samples, every byte of every output the same.", style="bold green")])
     else:
