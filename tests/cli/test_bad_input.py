@@ -14,7 +14,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from arenite.cli import convert_app
 from onnx import TensorProto, helper, numpy_helper
+from typer.testing import CliRunner
 
 DATA = Path(os.environ.get("ARENITE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
@@ -209,6 +211,26 @@ def test_unknown_target(arenite, project, tmp_path):
 def test_usage_errors_end_with_status_2(arenite, words):
     outcome = arenite("convert", *words)
     assert outcome.code == 2 and outcome.out == "" and "Traceback" not in outcome.err and "convert" in outcome.err
+    assert "Value error" not in outcome.err
+    again = arenite("convert", "--json", *words)
+    error = again.json["error"]
+    assert again.code == error["exit_code"] == 2 and again.err == outcome.err
+    assert error["type"] == "UsageError" and error["message"] in again.err and "Value error" not in error["message"]
+
+
+def test_an_unknown_command_is_a_usage_error(arenite):
+    outcome = arenite("nonsense", "--json")
+    assert outcome.code == outcome.json["error"]["exit_code"] == 2 and "nonsense" in outcome.json["error"]["message"]
+    assert arenite("nonsense").out == ""
+
+
+@pytest.mark.parametrize(
+    "words", [["m.onnx", "--observer", "nope"], ["--json=1"], ["m.onnx", "--shape", "x"]], ids=["value", "option", "shape"]
+)
+def test_usage_errors_of_the_convert_command(words):
+    """Alone, without `arenite` in front."""
+    result = CliRunner().invoke(convert_app, [*words, "--json"])
+    assert result.exit_code == 2 and json.loads(result.stdout)["error"]["message"] in result.stderr
 
 
 def test_a_fault_of_ours_is_admitted_without_a_traceback(arenite, project, tmp_path, monkeypatch):
