@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer.main
 from arenite.cli import app
@@ -87,6 +88,20 @@ def test_the_walk_through_forgets_no_file():
     for path in sources:
         name = path.relative_to(ROOT)
         assert name.as_posix() in mentioned or path.name in mentioned, name
+
+
+def test_the_data_files_of_the_readme(project, arenite, tmp_path, monkeypatch):
+    """The lines that write them, and the commands that read them."""
+    (block,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    random = np.random.default_rng(0)
+    monkeypatch.chdir(tmp_path)
+    exec(block, {"samples": list(random.normal(0, 1, (220, 3, 6, 6))), "classes": [i % 5 for i in range(220)]})
+    outcome = arenite("convert", project.model, "--calibration", "calibration.npz", "--output", "built")
+    assert outcome.code == 0 and "calibration.npz" in outcome.out
+    value = arenite("verify", project.model, "built", "--data", "test.npz", "--engine", "numpy", "--json").json
+    assert value["samples"] == 20 and value["float"]["metric"] == "accuracy"
+    for file in ("calibration.npz", "test.npz"):
+        assert re.search(rf"^    .*{file}", README, re.MULTILINE), file
 
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
