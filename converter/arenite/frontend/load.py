@@ -31,7 +31,7 @@ def load(path: Path | str, shapes: Mapping[str, Sequence[int]] = _NO_SHAPES, nam
     violation = explain_violations(model)
     bound = bind_dimensions(model, str(path), shapes)
     try:
-        graph = import_graph(_with_shapes(model, bound), str(path), name or path.stem, bound)
+        graph = import_graph(with_shapes(model, bound), str(path), name or path.stem, bound)
     except UnsupportedModelError:
         raise
     except AreniteError as error:
@@ -48,8 +48,8 @@ def _invalid(path: Path, violation: str) -> ModelFileError:
     return ModelFileError(f"{path}: not valid ONNX: {violation}")
 
 
-def _with_shapes(model: onnx.ModelProto, bound: Mapping[str, Sequence[int]]) -> onnx.ModelProto:
-    """The model with its inputs' shapes and what ONNX infers from them, for the checks behind nodes that are refused."""
+def with_shapes(model: onnx.ModelProto, bound: Mapping[str, Sequence[int]]) -> onnx.ModelProto:
+    """The model with its inputs' shapes and what ONNX infers from them, as far as it can infer them."""
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
     for info in fixed.graph.input:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from arenite.errors import ArtifactError, CalibrationError, ToolError
 from arenite.targets import ENGINES, Engine, RunInfo, open_engine
-from arenite.verify.execution import Progress, info_to_json, run_in_chunks
+from arenite.verify.comparable import require_finite, require_shapes
+from arenite.verify.execution import Progress, finite, info_to_json, run_in_chunks
 from arenite.verify.metrics import accuracy, sqnr_db, top1_agreement
 from arenite.verify.ports import Ports
 from arenite.verify.reference import Reference
@@ -30,7 +31,7 @@ class EngineResult:
     top1_agreement: float
     """With the float model, on the first output."""
     sqnr_db: float | None
-    """Against the float model, on all outputs; None where there is no difference at all."""
+    """Against the float model, on all outputs (metrics.sqnr_db)."""
     samples: int
     info: RunInfo | None
     """Measurements of an emulated engine."""
@@ -63,6 +64,8 @@ class Verification:
     """By engine, how many samples were compared byte for byte with the first one's."""
     skipped: dict[str, str]
     """Engines that cannot run here, and why."""
+    notes: tuple[str, ...] = ()
+    """What is odd about the data."""
 
     @property
     def bit_exact(self) -> bool:
@@ -75,9 +78,9 @@ class Verification:
             "engines": {
                 name: {
                     "metric": result.metric,
-                    "value": result.value,
+                    "value": finite(result.value),
                     "top1_agreement": result.top1_agreement,
-                    "sqnr_db": result.sqnr_db,
+                    "sqnr_db": finite(result.sqnr_db),
                     "samples": result.samples,
                     **({} if result.info is None else info_to_json(result.info)),
                 }
@@ -89,6 +92,7 @@ class Verification:
             "compared": self.compared,
             "mismatches": [str(mismatch) for mismatch in self.mismatches],
             "skipped": self.skipped,
+            "notes": list(self.notes),
         }
 
 
@@ -119,6 +123,7 @@ def verify(
     if count == 0:
         raise CalibrationError(f"{data}: no samples to verify with")
     labels = class_labels(dataset.labels, data)
+    notes = _label_notes(labels, ports, data)
 
     done = 0
 
@@ -127,7 +132,10 @@ def verify(
         done += number
         advance("float (onnxruntime)", done, count)
 
-    expected = [ports.reference_outputs(outputs) for outputs in reference.run([dataset.declared_sample(i) for i in range(count)], one_more)]
+    returned = reference.run([dataset.declared_sample(i) for i in range(count)], one_more)
+    require_shapes(returned[0], ports.inputs, ports.outputs, model, folder)
+    expected = [ports.reference_outputs(outputs) for outputs in returned]
+    require_finite(expected, ports.outputs, model)
     opened, skipped = _open(engines, folder)
     inputs = [ports.engine_inputs(dataset.sample(i)) for i in range(count)]
     raw: dict[str, list[list[Array]]] = {}
@@ -144,7 +152,7 @@ def verify(
     mismatches, compared = _compare(raw, [port.name for port in ports.outputs])
     float_metric = "accuracy" if labels is not None else next((r.metric for r in results.values()), "top1_agreement")
     float_value = accuracy([outputs[0] for outputs in expected], labels) if labels is not None else None
-    return Verification(results, float_metric, float_value, count, mismatches, compared, skipped)
+    return Verification(results, float_metric, float_value, count, mismatches, compared, skipped, notes)
 
 
 def class_labels(labels: Array | None, data: Path) -> NDArray[np.int64] | None:
@@ -160,6 +168,20 @@ def class_labels(labels: Array | None, data: Path) -> NDArray[np.int64] | None:
             "leave `y` out to compare with the float model instead."
         )
     return np.asarray(flat[:, 0], np.int64)
+
+
+def _label_notes(labels: NDArray[np.int64] | None, ports: Ports, data: Path) -> tuple[str, ...]:
+    """A class that the first output does not have cannot be right: whoever counts from 1 would wonder at the accuracy."""
+    if labels is None:
+        return ()
+    classes = max(2, int(np.prod(ports.outputs[0].shape)))
+    outside = labels[(labels < 0) | (labels >= classes)]
+    if outside.size == 0:
+        return ()
+    return (
+        f"{data}: {outside.size} of {labels.size} labels are none of the classes 0 … {classes - 1} of the output {ports.outputs[0].name} "
+        f"(from {outside.min()} to {outside.max()}) and count as wrong.",
+    )
 
 
 def _require_same_model(ports: Ports, reference: Reference, folder: Path) -> None:
