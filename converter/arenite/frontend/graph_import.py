@@ -20,7 +20,7 @@ from arenite.errors import ModelFileError, Unsupported, UnsupportedModelError
 from arenite.frontend.folding import NOT_FOLDED, FoldingError, fold, keep_annotation
 from arenite.frontend.importers import IMPORTERS, MOVES_INT8
 from arenite.frontend.importers.quantization import IDENTITY_CAST
-from arenite.frontend.node_import import NodeImport, Refused
+from arenite.frontend.node_import import ContradictionError, NodeImport, Refused
 from arenite.frontend.remedies import remedy
 from arenite.frontend.values import UNKNOWN, Constant, Unknown, Value
 from arenite.graph import DType, Graph, Node, Quantization, Tensor
@@ -190,7 +190,9 @@ class _Walk:
         try:
             results = fold(node, operands, self.opsets, min(self.model.ir_version, onnx.IR_VERSION))
         except FoldingError as error:
-            raise ModelFileError(f"{self.file}: node {name} ({operator}) has constant operands but cannot be evaluated: {error}") from None
+            raise ContradictionError(
+                f"{self.file}: node {name} ({operator}) has constant operands but cannot be evaluated: {error}"
+            ) from None
         named = iter(results)
         source = operands[0] if operands else None
         return [keep_annotation(node, source, next(named)) if output else Constant("", np.zeros(0)) for output in node.output]
@@ -233,7 +235,7 @@ class _Walk:
             self.problems += call.problems
             raise
         except (IndexError, KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"{self.file}: node {name} ({operator}) is inconsistent: {type(error).__name__}: {error}") from error
+            raise ContradictionError(f"{self.file}: node {name} ({operator}) is inconsistent: {type(error).__name__}: {error}") from error
         if quantization is not None:
             values = [self.quantized(call, value, quantization) for value in values]
         return [self.named(at, value, output) for value, output in zip(values, node.output, strict=False)]

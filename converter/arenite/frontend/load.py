@@ -8,10 +8,11 @@ from pathlib import Path
 import onnx
 import onnx.shape_inference
 
-from arenite.errors import AreniteError, ModelFileError, UnsupportedModelError
-from arenite.frontend.dimensions import bind_dimensions
+from arenite.errors import AreniteError, ModelFileError, ShapeError, UnsupportedModelError
+from arenite.frontend.dimensions import bind_dimensions, explain_given
 from arenite.frontend.graph_import import import_graph
 from arenite.frontend.model_file import explain_violations, read_model
+from arenite.frontend.node_import import ContradictionError
 from arenite.graph.graph import Graph
 from arenite.graph.verifier import verify
 
@@ -35,9 +36,13 @@ def load(path: Path | str, shapes: Mapping[str, Sequence[int]] = _NO_SHAPES, nam
     except UnsupportedModelError:
         raise
     except AreniteError as error:
-        if violation is None:
+        if violation is not None:
+            raise _invalid(path, violation) from error
+        if not isinstance(error, ContradictionError):
             raise
-        raise _invalid(path, violation) from error
+        if shapes:
+            raise ShapeError(f"{error}. {explain_given(model, str(path), shapes)}") from error
+        raise ModelFileError(str(error)) from error
     if violation is not None:
         raise _invalid(path, violation)
     verify(graph)
