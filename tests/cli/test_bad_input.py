@@ -304,3 +304,16 @@ def test_an_artifact_that_was_tampered_with(arenite, project, tmp_path):
     (folder / "report.json").write_text(json.dumps(report))
     outcome = arenite("inspect", folder)
     assert outcome.code == 11 and "report.json" in outcome.err
+
+
+@pytest.mark.parametrize("size", [5, 60, 1000])
+@pytest.mark.parametrize("command", ["inspect", "run"])
+def test_a_truncated_artifact(arenite, project, tmp_path, command, size):
+    """What a reader stumbles over is nobody's business; how much is missing is."""
+    folder = tmp_path / "built"
+    shutil.copytree(project.built, folder)
+    whole = (folder / "model.arn").read_bytes()
+    (folder / "model.arn").write_bytes(whole[:size])
+    outcome = arenite(command, folder, *(["--input", project.data] if command == "run" else []))
+    assert outcome.code == 11 and "model.arn: the file is truncated" in outcome.err and f"{size:,} bytes" in outcome.err
+    assert size < 1000 or f"it says that it has {len(whole):,}" in outcome.err

@@ -62,11 +62,10 @@ def bind_dimensions(model: onnx.ModelProto, file: str, shapes: Mapping[str, Sequ
         else:
             bound[name] = _bind_open(file, name, dimensions, symbols)
     for name, shape in bound.items():
-        if math.prod(shape) > LARGEST:
-            raise ShapeError(
-                f"{file}: {'--shape' if name in shapes else 'the shape'} {_option(name, shape)}: input {name} would have {math.prod(shape):,} elements, and a tensor can have at "
-                f"most {LARGEST:,}"
-            )
+        elements = math.prod(shape)
+        if elements > LARGEST:
+            option = f"{'--shape' if name in shapes else 'the shape'} {_option(name, shape)}"
+            raise ShapeError(f"{file}: {option}: input {name} would have {elements:,} elements, a tensor can have {LARGEST:,} at most")
     return bound
 
 
