@@ -97,7 +97,7 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
     arn = serialize(program, strip_names=options.strip_names)
 
     files = _build_files(program, arn)
-    about = _with_flash(_circumstances(path, options, ports, quantized), files)
+    about = _with_flash(_circumstances(path, options, ports, quantized, data), files)
     report = build_report(program, quantized.graph, memory, arn, about)
     write_folder(folder, {**files, **_report_files(report, files)}, force=options.force)
     return Conversion(folder, report, program, quantized, memory)
@@ -145,7 +145,9 @@ def _load_calibration(path: Path, ports: Mapping[str, SourcePort], graph: Graph)
     return replace(data, inputs=inputs)
 
 
-def _circumstances(path: Path, options: ConvertOptions, ports: dict[str, SourcePort], quantized: QuantizedModel) -> Circumstances:
+def _circumstances(
+    path: Path, options: ConvertOptions, ports: dict[str, SourcePort], quantized: QuantizedModel, data: Dataset | None
+) -> Circumstances:
     finite = [value for value in quantized.sqnr_db.values() if math.isfinite(value)]
     return Circumstances(
         source=path.name,
@@ -159,6 +161,15 @@ def _circumstances(path: Path, options: ConvertOptions, ports: dict[str, SourceP
         sources=ports,
         sqnr_db=min(finite, default=None),
         notes=tuple(f"{layer.name}: {note}" for layer in quantized.layers for note in layer.notes),
+        calibration_warnings=_calibration_warnings(data) if data is not None else (),
+    )
+
+
+def _calibration_warnings(data: Dataset) -> tuple[str, ...]:
+    """Data of one value says nothing about ranges: a file of zeros, an array that was never filled."""
+    return tuple(
+        f"Every sample of the input {name} in {Path(data.source).name} is the same constant, {value:g}."
+        for name, value in data.constant_inputs().items()
     )
 
 

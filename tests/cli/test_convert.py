@@ -86,6 +86,21 @@ def test_warning_of_missing_calibration_survives_json_and_quiet(project, arenite
     assert "accuracy is unknown" in arenite("convert", project.model, "--output", tmp_path / "b", "--quiet").out
 
 
+@pytest.mark.parametrize("value", [0.0, 0.5])
+def test_calibration_data_of_one_value_is_doubted(project, arenite, tmp_path, value):
+    """A file of zeros, or an array that was never filled: valid, and worth nothing."""
+    np.savez(tmp_path / "flat.npz", x=np.full((8, 3, 6, 6), value, np.float32))
+    words = ("convert", project.model, "--calibration", tmp_path / "flat.npz", "--output")
+    outcome = arenite(*words, tmp_path / "out")
+    warning = f"Every sample of the input x in flat.npz is the same constant, {value:g}."
+    assert outcome.code == 0 and warning in outcome.out.strip().splitlines()[-1] and "DOUBTFUL" in outcome.out
+    assert warning in (tmp_path / "out" / "report.md").read_text() and warning in (tmp_path / "out" / "report.html").read_text()
+    again = arenite(*words, tmp_path / "out", "--json")
+    assert again.json["calibration_warnings"] == [warning] and warning in again.err
+    assert warning in arenite("inspect", tmp_path / "out").out
+    assert arenite("inspect", project.built, "--json").json["calibration_warnings"] == []
+
+
 @pytest.mark.parametrize("words", [["arenite", "convert"], ["convert"]], ids=["arenite", "convert"])
 def test_as_a_process_standard_output_is_the_object_alone(project, tmp_path, words):
     """The two installed commands: nothing but one JSON object on standard output."""

@@ -85,7 +85,7 @@ def convert(
             conversion = pipeline.convert(model, options, terminal.advance)
         if json:
             terminal.show_json({**report.to_json(conversion.report), "output": str(conversion.folder)})
-            if not conversion.report.calibrated:
+            if not conversion.report.accuracy_known:
                 terminal.remark(report.accuracy(conversion.report), style="bold red")
         else:
             terminal.remark(f"Wrote {conversion.folder}")

@@ -55,6 +55,7 @@ def to_json(report: Report) -> dict[str, Any]:
         ],
         "edge_transposes": [{"layer": edge.layer, "port": edge.port, "elements": edge.elements} for edge in report.edge_transposes],
         "notes": list(report.notes),
+        "calibration_warnings": list(report.calibration_warnings),
     }
 
 
@@ -94,6 +95,7 @@ def from_json(value: Mapping[str, Any], where: str) -> Report:
             limits=Limits(limits["ram_bytes"], limits["flash_bytes"]),
             sqnr_db=value["sqnr_db"],
             notes=tuple(value["notes"]),
+            calibration_warnings=tuple(value.get("calibration_warnings", ())),
         )
     except (KeyError, TypeError, IndexError) as error:
         raise ArtifactError(f"{where} is not a report of this version of `convert` ({error!r}): convert the model again") from error

@@ -136,6 +136,13 @@ class Report:
     """End to end on the calibration data (the least of the outputs); None where it was not measured or is infinite."""
     notes: tuple[str, ...] = ()
     """What the converter did that the user should know."""
+    calibration_warnings: tuple[str, ...] = ()
+    """Why the calibration data cannot be what was meant."""
+
+    @property
+    def accuracy_known(self) -> bool:
+        """Whether ranges were measured on data, and on data that can be right."""
+        return self.calibrated and not self.calibration_warnings
 
     @property
     def arena_bytes(self) -> int:

@@ -13,7 +13,7 @@ def to_markdown(report: Report) -> str:
     parts = [
         f"# {report.model}",
         f"**{wording.verdict(report)}**",
-        f"**{wording.accuracy(report)}**" if not report.calibrated else wording.accuracy(report),
+        f"**{wording.accuracy(report)}**" if not report.accuracy_known else wording.accuracy(report),
         f"Converted from `{report.source}` by {report.producer}"
         + (f" for {report.target}" if report.target else "")
         + f": {report.macs:,} multiply-accumulates in {len(report.layers)} calls, {report.weight_bytes:,} bytes of constants.",

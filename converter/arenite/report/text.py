@@ -38,7 +38,7 @@ def render_report(report: Report, *, memory: bool = True) -> Iterator[Renderable
 
 
 def render_accuracy(report: Report) -> Text:
-    return Text(wording.accuracy(report), style="" if report.calibrated else "bold red")
+    return Text(wording.accuracy(report), style="" if report.accuracy_known else "bold red")
 
 
 def render_ports(report: Report) -> Table:

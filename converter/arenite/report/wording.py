@@ -28,9 +28,13 @@ def accuracy(report: Report) -> str:
     """Whether the model's accuracy can be trusted, and what to do where it cannot. The last line that `convert` prints."""
     if report.calibrated:
         measured = f"; end to end {report.sqnr_db:.1f} dB against float on the calibration data" if report.sqnr_db is not None else ""
-        return f"Calibrated: {report.calibration}{measured}."
+        calibrated = f"Calibrated: {report.calibration}{measured}."
+        if report.calibration_warnings:
+            return f"DOUBTFUL CALIBRATION: accuracy is unknown. {' '.join(report.calibration_warnings)} {calibrated}"
+        return calibrated
     return (
-        f"NOT CALIBRATED: accuracy is unknown ({report.calibration}). Sizes and speed are right. To calibrate: {report.calibrate_command}"
+        f"NOT CALIBRATED: accuracy is unknown ({report.calibration}; that has cost over 10 points). "
+        f"Sizes and speed are right. To calibrate: {report.calibrate_command}"
     )
 
 
