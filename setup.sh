@@ -5,6 +5,10 @@
 set -eu
 : "${PYTHON:=python3}" "${VENV:=.venv}"
 
+command -v "$PYTHON" >/dev/null || {
+    echo "Arenite needs Python 3.11 or newer, and $PYTHON is not found. Install it, or say where it is: make PYTHON=/path/to/python3 ..." >&2
+    exit 1
+}
 "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
     echo "Arenite needs Python 3.11 or newer; $PYTHON is $("$PYTHON" --version). Try: make PYTHON=python3.12 ..." >&2
     exit 1

@@ -20,6 +20,13 @@ REPORT = "report.json"
 
 def check_destination(folder: Path, *, force: bool) -> None:
     """Refuse early what `write_folder` would refuse after minutes of work. Raises OutputError."""
+    try:
+        _check_destination(folder, force)
+    except OSError as error:  # a name that is too long, a folder that cannot be read
+        raise _unwritable(folder, error) from error
+
+
+def _check_destination(folder: Path, force: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file, not a folder: give another --output")
     resolved = folder.resolve()

@@ -16,7 +16,7 @@ from arenite.emit import build_program
 from arenite.emit.c import write_sources
 from arenite.emit.cmake import cmake_lists
 from arenite.emit.flat import serialize
-from arenite.emit.identifiers import identifier
+from arenite.emit.identifiers import program_name
 from arenite.emit.program import Program
 from arenite.errors import OutputError, QuantizationError, ToolError
 from arenite.frontend import load
@@ -96,15 +96,23 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
     history("load", source)
     graph = optimize(source, io_layout=options.io_layout, on_pass=history)
     ports = source_ports(source, history.before.get("drop_edge_transposes", graph), graph)
-    quantized = _quantize(graph, ports, options, advance)
+    data = _load_calibration(options.calibration, ports, graph) if options.calibration is not None else None
+    quantized = _quantize(graph, data, options, advance)
     verify(quantized.graph)
     history("quantize", quantized.graph)
     memory = plan(quantized.graph, keep_inputs=options.keep_inputs)
-    program = build_program(quantized.graph, memory, name=name, calibrated=quantized.calibrated, precision=quantized.precision)
+    program = build_program(
+        quantized.graph,
+        memory,
+        name=name,
+        calibrated=quantized.calibrated,
+        precision=quantized.precision,
+        output_names=source.outputs,
+    )
     arn = serialize(program, strip_names=options.strip_names)
 
     files = _build_files(program, arn)
-    about = _with_flash(_circumstances(path, options, ports, quantized), files)
+    about = _with_flash(_circumstances(path, options, ports, quantized, data), files)
     report = build_report(program, quantized.graph, memory, arn, about)
     write_folder(folder, {**files, **_report_files(report, files)}, force=options.force)
     return Conversion(folder, report, program, quantized, memory)
@@ -112,9 +120,9 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
 
 def _name(path: Path, options: ConvertOptions) -> str:
     if options.name is None:
-        return identifier(path.stem)
-    if options.name != identifier(options.name):
-        raise OutputError(f"--name {options.name} is no C identifier that can be used here: {identifier(options.name)} would be one")
+        return program_name(path.stem)
+    if options.name != program_name(options.name):
+        raise OutputError(f"--name {options.name} is no C identifier that can be used here: {program_name(options.name)} would be one")
     return options.name
 
 
@@ -125,11 +133,10 @@ def _check_precision(options: ConvertOptions) -> None:
         raise QuantizationError(f"--io {options.io} does not go with --precision float32: without quantization there is no scale for it")
 
 
-def _quantize(graph: Graph, ports: Mapping[str, SourcePort], options: ConvertOptions, advance: Progress) -> QuantizedModel:
+def _quantize(graph: Graph, data: Dataset | None, options: ConvertOptions, advance: Progress) -> QuantizedModel:
     """The form that the kernels know, with as much quantization as `options` ask for."""
     if options.precision == "float32":
         return keep_float(graph)
-    data = _load_calibration(options.calibration, ports, graph) if options.calibration is not None else None
     chosen = QuantizeOptions(observer=options.observer, io=options.io or "int8", float_layers=options.float_layers)
     return quantize(graph, data, chosen, lambda done, total: advance("calibrating", done, total))
 
@@ -168,7 +175,9 @@ def _load_calibration(path: Path, ports: Mapping[str, SourcePort], graph: Graph)
     return replace(data, inputs=inputs)
 
 
-def _circumstances(path: Path, options: ConvertOptions, ports: dict[str, SourcePort], quantized: QuantizedModel) -> Circumstances:
+def _circumstances(
+    path: Path, options: ConvertOptions, ports: dict[str, SourcePort], quantized: QuantizedModel, data: Dataset | None
+) -> Circumstances:
     finite = [value for value in quantized.sqnr_db.values() if math.isfinite(value)]
     return Circumstances(
         source=path.name,
@@ -182,6 +191,15 @@ def _circumstances(path: Path, options: ConvertOptions, ports: dict[str, SourceP
         sources=ports,
         sqnr_db=min(finite, default=None),
         notes=(*quantized.notes, *_unused(options), *(f"{layer.name}: {note}" for layer in quantized.layers for note in layer.notes)),
+        calibration_warnings=_calibration_warnings(data) if data is not None else (),
+    )
+
+
+def _calibration_warnings(data: Dataset) -> tuple[str, ...]:
+    """Data of one value says nothing about ranges: a file of zeros, an array that was never filled."""
+    return tuple(
+        f"Every sample of the input {name} in {Path(data.source).name} is the same constant, {value:g}."
+        for name, value in data.constant_inputs().items()
     )
 
 

@@ -111,18 +111,22 @@ def _from_port(port: Port, values: NDArray[Any]) -> NDArray[np.float32]:
 def read(data: bytes) -> Model:
     """The model in `data`, which may be longer than it. Raises ModelError where it is not valid."""
     if len(data) < 8:
-        raise ModelError("ARN_ERROR_TRUNCATED", f"{len(data)} bytes are no flat model")
+        raise ModelError("ARN_ERROR_TRUNCATED", f"the file is truncated: {len(data)} bytes, and no flat model is so short")
     if data[4:8] != IDENTIFIER:
         raise ModelError("ARN_ERROR_FORMAT", "not an Arenite flat model: the identifier ARN1 is missing")
     if int.from_bytes(data[:4], "little") > len(data) - 4:
-        raise ModelError("ARN_ERROR_TRUNCATED", f"the file is truncated: {len(data)} bytes do not reach its root")
+        raise ModelError("ARN_ERROR_TRUNCATED", f"the file is truncated: {len(data):,} bytes, and its header is not among them")
     try:
         root = flat.Model.GetRootAs(data, 0)
         _verify_envelope(root, data)
         return _Reader(root).model()
     except ModelError:
         raise
-    except (struct.error, IndexError, ValueError, OverflowError, TypeError, AttributeError) as error:
+    except struct.error as error:
+        raise ModelError(
+            "ARN_ERROR_CORRUPT", f"the file is truncated or damaged: an offset leads out of its {len(data):,} bytes"
+        ) from error
+    except (IndexError, ValueError, OverflowError, TypeError, AttributeError) as error:
         # The accessors check nothing: an offset that leads out of the file shows as one of these.
         raise ModelError("ARN_ERROR_CORRUPT", f"the file is damaged: {error}") from error
 
@@ -132,7 +136,7 @@ def _verify_envelope(root: Any, data: bytes) -> None:
         raise ModelError("ARN_ERROR_VERSION", f"schema version {root.Version()}; this runtime knows {SCHEMA_VERSION}")
     size = root.FileSize()
     if size > len(data):
-        raise ModelError("ARN_ERROR_TRUNCATED", f"the file is truncated: it should have {size} bytes, here are {len(data)}")
+        raise ModelError("ARN_ERROR_TRUNCATED", f"the file is truncated: {len(data):,} bytes, and it says that it has {size:,}")
     place = root._tab.Offset(_CHECKSUM_FIELD)
     if not place:
         raise ModelError("ARN_ERROR_CORRUPT", "the file has no checksum")

@@ -3,11 +3,11 @@
  * The whole public interface. C99, usable from C++, no heap, no globals, no OS. A model is a .arn file, used where it lies
  * (flash); a session is one execution context of it: the caller gives it memory, the size of which the model states.
  *
- *     static uint8_t arena[KWS_ARENA_BYTES] ARN_ALIGNED(16);
+ *     static uint8_t arena[KWS_MODEL_ARENA_BYTES] ARN_ALIGNED(16);
  *     arn_region regions[1] = {{arena, sizeof arena}};
  *     arn_model model;
  *     arn_session session;
- *     if (arn_model_open(&model, kws_model, kws_model_size) == ARN_OK &&
+ *     if (arn_model_open(&model, kws_model, sizeof kws_model) == ARN_OK &&
  *         arn_session_init(&session, &model, &kws_resolver, regions, 1) == ARN_OK) {
  *         arn_tensor in = arn_input(&session, 0);
  *         ... write in.data ...

@@ -181,9 +181,9 @@ arn_status arn_invoke(arn_session *session) {
     }
     const arn_model *model = session->model;
     const arn_region *regions = session->regions;
-    const uint32_t planned = flat_length(flat_get_vector(model->root, FLAT_MODEL_REGIONS));
-    for (uint32_t i = 0; i < planned; i++) {
-        if (regions[i].data == NULL && arn_region_plan_at(flat_get_vector(model->root, FLAT_MODEL_REGIONS), i).size > 0) {
+    const uint8_t *plans = flat_get_vector(model->root, FLAT_MODEL_REGIONS);
+    for (uint32_t i = 0; i < flat_length(plans); i++) {
+        if (regions[i].data == NULL && arn_region_plan_at(plans, i).size > 0) {
             return ARN_ERROR_MEMORY; /* a bound one that has not been */
         }
     }

@@ -27,25 +27,14 @@ static inline const uint8_t *arn_tensor_table(const arn_model *model, int32_t in
     return flat_table_at(model->file + model->tensors, (uint32_t)index);
 }
 
-static inline arn_place arn_tensor_place(const uint8_t *tensor) {
-    const arn_place place = {flat_get_u8(tensor, FLAT_TENSOR_STORAGE, 0), flat_get_u8(tensor, FLAT_TENSOR_REGION, 0),
-                             flat_get_u32(tensor, FLAT_TENSOR_OFFSET, 0)};
-    return place;
-}
+arn_place arn_tensor_place(const uint8_t *tensor);
 
 static inline uint32_t arn_tensor_bytes(const uint8_t *tensor) {
     return arn_shape_bytes(flat_get_vector(tensor, FLAT_TENSOR_SHAPE), arn_element_bytes(flat_get_u8(tensor, FLAT_TENSOR_DTYPE, 0)));
 }
 
 /* Where the bytes are; null in a region that has no memory yet. Constants are not to be written. */
-static inline uint8_t *arn_tensor_data(const arn_model *model, const arn_region *regions, const uint8_t *tensor) {
-    const arn_place place = arn_tensor_place(tensor);
-    if (place.storage == FLAT_STORAGE_CONSTANT) {
-        return (uint8_t *)model->data + place.offset;
-    }
-    uint8_t *base = (uint8_t *)regions[place.region].data;
-    return base != NULL ? base + place.offset : NULL;
-}
+uint8_t *arn_tensor_data(const arn_model *model, const arn_region *regions, const uint8_t *tensor);
 
 /* An entry of Model.regions. */
 typedef struct arn_region_plan {

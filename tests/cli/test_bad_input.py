@@ -14,7 +14,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from arenite.cli import convert_app
 from onnx import TensorProto, helper, numpy_helper
+from typer.testing import CliRunner
 
 DATA = Path(os.environ.get("ARENITE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
@@ -155,6 +157,11 @@ def test_output_that_cannot_be_written(arenite, project, tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
+def test_output_with_a_name_that_no_file_system_takes(arenite, project, tmp_path):
+    output = tmp_path / ("a" * 300)
+    assert "too long" in refused(arenite, 9, tmp_path, project.model, "--output", output)
+
+
 def test_output_folder_without_permission(arenite, project, tmp_path, monkeypatch):
     """Root may write anywhere, so the answer of the system is simulated."""
     monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
@@ -204,6 +211,26 @@ def test_unknown_target(arenite, project, tmp_path):
 def test_usage_errors_end_with_status_2(arenite, words):
     outcome = arenite("convert", *words)
     assert outcome.code == 2 and outcome.out == "" and "Traceback" not in outcome.err and "convert" in outcome.err
+    assert "Value error" not in outcome.err
+    again = arenite("convert", "--json", *words)
+    error = again.json["error"]
+    assert again.code == error["exit_code"] == 2 and again.err == outcome.err
+    assert error["type"] == "UsageError" and error["message"] in again.err and "Value error" not in error["message"]
+
+
+def test_an_unknown_command_is_a_usage_error(arenite):
+    outcome = arenite("nonsense", "--json")
+    assert outcome.code == outcome.json["error"]["exit_code"] == 2 and "nonsense" in outcome.json["error"]["message"]
+    assert arenite("nonsense").out == ""
+
+
+@pytest.mark.parametrize(
+    "words", [["m.onnx", "--observer", "nope"], ["--json=1"], ["m.onnx", "--shape", "x"]], ids=["value", "option", "shape"]
+)
+def test_usage_errors_of_the_convert_command(words):
+    """Alone, without `arenite` in front."""
+    result = CliRunner().invoke(convert_app, [*words, "--json"])
+    assert result.exit_code == 2 and json.loads(result.stdout)["error"]["message"] in result.stderr
 
 
 def test_a_fault_of_ours_is_admitted_without_a_traceback(arenite, project, tmp_path, monkeypatch):
@@ -277,3 +304,16 @@ def test_an_artifact_that_was_tampered_with(arenite, project, tmp_path):
     (folder / "report.json").write_text(json.dumps(report))
     outcome = arenite("inspect", folder)
     assert outcome.code == 11 and "report.json" in outcome.err
+
+
+@pytest.mark.parametrize("size", [5, 60, 1000])
+@pytest.mark.parametrize("command", ["inspect", "run"])
+def test_a_truncated_artifact(arenite, project, tmp_path, command, size):
+    """What a reader stumbles over is nobody's business; how much is missing is."""
+    folder = tmp_path / "built"
+    shutil.copytree(project.built, folder)
+    whole = (folder / "model.arn").read_bytes()
+    (folder / "model.arn").write_bytes(whole[:size])
+    outcome = arenite(command, folder, *(["--input", project.data] if command == "run" else []))
+    assert outcome.code == 11 and "model.arn: the file is truncated" in outcome.err and f"{size:,} bytes" in outcome.err
+    assert size < 1000 or f"it says that it has {len(whole):,}" in outcome.err

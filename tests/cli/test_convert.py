@@ -86,6 +86,21 @@ def test_warning_of_missing_calibration_survives_json_and_quiet(project, arenite
     assert "accuracy is unknown" in arenite("convert", project.model, "--output", tmp_path / "b", "--quiet").out
 
 
+@pytest.mark.parametrize("value", [0.0, 0.5])
+def test_calibration_data_of_one_value_is_doubted(project, arenite, tmp_path, value):
+    """A file of zeros, or an array that was never filled: valid, and worth nothing."""
+    np.savez(tmp_path / "flat.npz", x=np.full((8, 3, 6, 6), value, np.float32))
+    words = ("convert", project.model, "--calibration", tmp_path / "flat.npz", "--output")
+    outcome = arenite(*words, tmp_path / "out")
+    warning = f"Every sample of the input x in flat.npz is the same constant, {value:g}."
+    assert outcome.code == 0 and warning in outcome.out.strip().splitlines()[-1] and "DOUBTFUL" in outcome.out
+    assert warning in (tmp_path / "out" / "report.md").read_text() and warning in (tmp_path / "out" / "report.html").read_text()
+    again = arenite(*words, tmp_path / "out", "--json")
+    assert again.json["calibration_warnings"] == [warning] and warning in again.err
+    assert warning in arenite("inspect", tmp_path / "out").out
+    assert arenite("inspect", project.built, "--json").json["calibration_warnings"] == []
+
+
 @pytest.mark.parametrize("words", [["arenite", "convert"], ["convert"]], ids=["arenite", "convert"])
 def test_as_a_process_standard_output_is_the_object_alone(project, tmp_path, words):
     """The two installed commands: nothing but one JSON object on standard output."""
@@ -144,6 +159,12 @@ def test_name(project, arenite, tmp_path):
     assert "void kws2_invoke(void *arena)" in (tmp_path / "out" / "kws2.h").read_text()
     refused = arenite("convert", project.model, "--name", "2 fast", "--output", tmp_path / "no")
     assert refused.code == 9 and "2 fast" in refused.err and not (tmp_path / "no").exists()
+
+
+def test_a_model_named_as_a_header(project, arenite, tmp_path):
+    shutil.copy(project.model, tmp_path / "arenite.onnx")
+    value = arenite("convert", tmp_path / "arenite.onnx", "--calibration", project.calibration, "--json").json
+    assert value["model"] == "model_arenite" and (tmp_path / "arenite" / "model_arenite.h").is_file()
 
 
 def test_shape_binds_dynamic_dimensions(arenite, make_classifier, project, tmp_path):

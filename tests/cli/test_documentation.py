@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer.main
 from arenite.cli import app
@@ -16,6 +19,10 @@ from arenite.errors import AreniteError
 ROOT = Path(__file__).parents[2]
 CLI = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 ADDING = (ROOT / "docs" / "adding-an-operator.md").read_text(encoding="utf-8")
+
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+HEADER = (ROOT / "runtime_c" / "include" / "arenite.h").read_text(encoding="utf-8")
 
 
 def keys_in(text: str) -> set[str]:
@@ -81,3 +88,42 @@ def test_the_walk_through_forgets_no_file():
     for path in sources:
         name = path.relative_to(ROOT)
         assert name.as_posix() in mentioned or path.name in mentioned, name
+
+
+def test_the_data_files_of_the_readme(project, arenite, tmp_path, monkeypatch):
+    """The lines that write them, and the commands that read them."""
+    (block,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    random = np.random.default_rng(0)
+    monkeypatch.chdir(tmp_path)
+    exec(block, {"samples": list(random.normal(0, 1, (220, 3, 6, 6))), "classes": [i % 5 for i in range(220)]})
+    outcome = arenite("convert", project.model, "--calibration", "calibration.npz", "--output", "built")
+    assert outcome.code == 0 and "calibration.npz" in outcome.out
+    value = arenite("verify", project.model, "built", "--data", "test.npz", "--engine", "numpy", "--json").json
+    assert value["samples"] == 20 and value["float"]["metric"] == "accuracy"
+    for file in ("calibration.npz", "test.npz"):
+        assert re.search(rf"^    .*{file}", README, re.MULTILINE), file
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+def test_c_examples_compile(project, tmp_path):
+    (block,) = re.findall(r"```c\n(.*?)```", README, re.DOTALL)
+    head, arena, body = block.split("\n\n", 2)
+    comment = re.search(r"\n \*\n((?: \*     .*\n)+)", HEADER)
+    declaration, code = (
+        re.sub(r"^ \*     ", "", comment[1], flags=re.MULTILINE).replace("... write in.data ...", "(void)in;").split("\n", 1)
+    )
+    examples = {
+        "compiled": f"{head}\n{arena}\nint use(const float *features);\nint use(const float *features)\n{{{body}return scores[0];}}\n",
+        "interpreted": f'#include "kws_model.h"\n{declaration}\nint use(void);\nint use(void)\n{{{code}(void)0; return 0;}}\n',
+    }
+    for name, example in examples.items():
+        source = tmp_path / f"{name}.c"
+        source.write_text(
+            example.replace("kws", "model")
+            .replace("KWS", "MODEL")
+            .replace("arn_tensor out = ", "out = ")
+            .replace("arn_session session;", "arn_session session;\narn_tensor out;")
+        )
+        words = ["cc", "-std=c99", "-Wall", "-Wextra", "-I", project.built, "-I", project.built / "runtime_c" / "include", "-c", source]
+        done = subprocess.run([*words, "-o", tmp_path / "x.o"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 
 import numpy as np
 import onnx
@@ -12,6 +13,7 @@ import pytest
 from arenite.frontend.importers import IMPORTERS
 from arenite.targets import ENGINES
 from arenite.version import __version__
+from onnx import TensorProto, helper
 
 HOST = ["numpy", *(["c", "compiled"] if shutil.which("cc") else [])]
 
@@ -143,6 +145,8 @@ def test_verify_leaves_out_engines_that_cannot_run_here(project, arenite, monkey
     outcome = arenite("verify", project.model, project.built, "--data", project.data, "--json")
     assert outcome.code == 0 and list(outcome.json["engines"]) == ["numpy"] and "no compiler in sight" in outcome.err
     assert set(outcome.json["skipped"]) == set(ENGINES) - {"numpy"}
+    alone = arenite("verify", project.model, project.built, "--data", project.data)
+    assert alone.code == 0 and "not checked: only one engine ran" in alone.out and "Bit-exact:" not in alone.out
     named = arenite("verify", project.model, project.built, "--data", project.data, "--engine", "compiled")
     assert named.code == 10 and "no compiler in sight" in named.err
 
@@ -185,6 +189,31 @@ def test_verify_a_model_with_two_inputs_and_two_outputs(arenite, tmp_path):
     assert value["engines"]["numpy"]["sqnr_db"] > 30 and value["bit_exact"] is True
 
 
+@pytest.mark.parametrize("io", ["int8", "float32"])
+def test_an_input_that_is_an_output_too(arenite, tmp_path, io):
+    """It keeps its name on both sides, though the output has memory of its own."""
+    port = [helper.make_tensor_value_info("x", TensorProto.FLOAT, (1, 4))]
+    relu = helper.make_tensor_value_info("y", TensorProto.FLOAT, (1, 4))
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", port, [relu, *port])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    np.savez(tmp_path / "data.npz", x=np.random.default_rng(0).normal(0, 1, (200, 1, 4)))
+    converted = arenite("convert", tmp_path / "m.onnx", "--calibration", tmp_path / "data.npz", "--io", io, "--json").json
+    assert [port["name"] for port in converted["outputs"]] == ["y", "x"]
+    value = arenite("verify", tmp_path / "m.onnx", tmp_path / "m", "--data", tmp_path / "data.npz", "--engine", "numpy", "--json").json
+    assert value["bit_exact"] and value["engines"]["numpy"]["sqnr_db"] > 30
+
+
+@pytest.mark.parametrize("kind", [TensorProto.FLOAT16, TensorProto.DOUBLE])
+def test_verify_feeds_the_float_type_that_the_file_declares(arenite, tmp_path, kind):
+    ports = [helper.make_tensor_value_info(name, kind, (1, 4)) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", ports[:1], ports[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    np.savez(tmp_path / "data.npz", x=np.random.default_rng(0).normal(0, 1, (200, 1, 4)))
+    assert arenite("convert", tmp_path / "m.onnx", "--calibration", tmp_path / "data.npz").code == 0
+    value = arenite("verify", tmp_path / "m.onnx", tmp_path / "m", "--data", tmp_path / "data.npz", "--engine", "numpy", "--json").json
+    assert value["engines"]["numpy"]["sqnr_db"] > 30
+
+
 def test_inspect_shows_layers_shapes_scales_macs_and_the_arena(project, arenite):
     outcome = arenite("inspect", project.built)
     report = json.loads((project.built / "report.json").read_text())
@@ -212,8 +241,9 @@ def test_version_and_help(arenite):
     assert "--calibration" in arenite("convert", "-h").out
 
 
-def test_uint8_inputs_and_outputs_are_int8_with_the_top_bit_flipped(arenite, tmp_path):
-    """Data as the file declares it or as real numbers; onnxruntime computes in uint8, the engines in int8, and both mean the same."""
+@pytest.fixture
+def uint8_model(tmp_path):
+    """MaxPool between uint8 ports, real value = 0.02 · (u − 100); ten samples in stored.npz (uint8) and real.npz (float32)."""
     scale, zero = onnx.numpy_helper.from_array(np.array(np.float32(0.02)), "s"), onnx.numpy_helper.from_array(np.array(np.uint8(100)), "z")
     nodes = [
         onnx.helper.make_node("DequantizeLinear", ["x", "s", "z"], ["d"], "dq"),
@@ -226,15 +256,52 @@ def test_uint8_inputs_and_outputs_are_int8_with_the_top_bit_flipped(arenite, tmp
     ]
     graph = onnx.helper.make_graph(nodes, "g", ports[:1], ports[1:], [scale, zero])
     onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8), tmp_path / "m.onnx")
-    value = arenite("convert", tmp_path / "m.onnx", "--json").json
-    assert [(p["dtype"], p["source_dtype"], p["zero_point"]) for p in value["inputs"] + value["outputs"]] == [("int8", "uint8", -28)] * 2
     random = np.random.default_rng(0)
     np.savez(tmp_path / "stored.npz", x=random.integers(0, 256, (10, 2, 4, 4)).astype(np.uint8))
     np.savez(tmp_path / "real.npz", x=random.uniform(-2, 3, (10, 2, 4, 4)).astype(np.float32))
+    return tmp_path / "m.onnx"
+
+
+@pytest.mark.parametrize(("io", "dtype", "zero_point"), [("int8", "int8", -28), ("model", "uint8", 100)])
+def test_uint8_inputs_and_outputs(arenite, uint8_model, tmp_path, io, dtype, zero_point):
+    """As int8 with the top bit flipped, or as they are. Data as the file declares it or as real numbers; onnxruntime computes in uint8, the
+    engines in int8, and both mean the same."""
+    value = arenite("convert", uint8_model, "--io", io, "--json").json
+    found = [(p["dtype"], p["source_dtype"], p["zero_point"]) for p in value["inputs"] + value["outputs"]]
+    assert found == [(dtype, "uint8", zero_point)] * 2
+    engines = [word for engine in HOST for word in ("--engine", engine)]
     for data in ("stored.npz", "real.npz"):
-        result = arenite("verify", tmp_path / "m.onnx", tmp_path / "m", "--data", tmp_path / data, "--engine", "numpy", "--json").json
-        assert result["engines"]["numpy"]["sqnr_db"] is None and result["engines"]["numpy"]["top1_agreement"] == 1
+        result = arenite("verify", uint8_model, tmp_path / "m", "--data", tmp_path / data, *engines, "--json").json
+        assert result["bit_exact"] and len(result["engines"]) == len(HOST)
+        assert all(engine["sqnr_db"] is None and engine["top1_agreement"] == 1 for engine in result["engines"].values())
     run = arenite("run", tmp_path / "m", "--input", tmp_path / "stored.npz", "--json").json
     x = np.load(tmp_path / "stored.npz")["x"][0].astype(int)
     pooled = np.max([x[:, i : i + 3, j : j + 3] for i in (0, 1) for j in (0, 1)], axis=0)
     np.testing.assert_allclose(run["outputs"][0]["first"], 0.02 * (pooled.ravel() - 100), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+def test_the_compiled_form_converts_uint8_values(arenite, uint8_model, tmp_path):
+    arenite("convert", uint8_model, "--io", "model", "--json")
+    (tmp_path / "main.c").write_text("""
+#include <stdio.h>
+#include "m.h"
+
+int main(void) {
+    static union { uint8_t bytes[M_ARENA_BYTES]; long double aligned; } arena;
+    float values[M_INPUT_0_ELEMENTS] = {-3.0f, -2.0f, -0.01f, 0.01f, 0.031f, 3.1f, 9.0f};
+    m_quantize_input(&arena, 0, values);
+    for (int i = 0; i < 7; i++) printf("%d ", ((uint8_t *)m_input(&arena, 0))[i]);
+    for (int i = 0; i < 3; i++) ((uint8_t *)m_output(&arena, 0))[i] = (uint8_t)(100 * i);
+    m_dequantize_output(&arena, 0, values);
+    for (int i = 0; i < 3; i++) printf("%.3f ", (double)values[i]);
+    return 0;
+}
+""")
+    folder = tmp_path / "m"
+    sources = [folder / "m.c", *(folder / "runtime_c" / "kernels" / "portable").glob("*.c")]
+    includes = [f"-I{path}" for path in (folder, folder / "runtime_c" / "include", folder / "runtime_c" / "kernels")]
+    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror", *includes]
+    subprocess.run([*command, tmp_path / "main.c", *sources, "-o", tmp_path / "main"], check=True)
+    printed = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    assert printed == "0 0 100 100 102 255 255 -2.000 0.000 2.000 "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from arenite.emit.identifiers import KEYWORDS, MAX_LENGTH, ascii_text, identifier, layer_names
+from arenite.emit.identifiers import KEYWORDS, MAX_LENGTH, ascii_text, identifier, layer_names, program_name
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,3 +67,9 @@ def test_any_names(names: list[str]) -> None:
     chosen = layer_names(names, ["model", "layer"])
     assert len(chosen) == len(names) == len(set(chosen)) and not {"model", "layer"} & set(chosen)
     assert all(C_NAME.fullmatch(name) for name in chosen)
+
+
+@pytest.mark.parametrize("text", ["arenite", "arn_kernels", "stdint", "String", "signal", "help", "arenite_kernels"])
+def test_a_program_hides_no_header_and_no_build_target(text: str) -> None:
+    assert program_name(text) == f"model_{text}" == program_name(program_name(text))
+    assert program_name("kws 1") == "kws_1"

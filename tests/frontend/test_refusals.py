@@ -73,6 +73,13 @@ def test_operator_newer_than_the_opset(attempt, values):
     assert found.node == "y"
 
 
+def test_operator_that_a_newer_opset_would_not_help(attempt, values):
+    node = helper.make_node("LayerNormalization", ["x", "s"], ["y"])
+    (found,) = problems(attempt, node, {"x": values(1, 3)}, {"s": values(3)}, opset=12)
+    assert found.problem == "the operator is not supported"
+    assert "opset 17" not in found.remedy
+
+
 @pytest.mark.parametrize(
     ("op", "domain", "advice"),
     [

@@ -89,7 +89,10 @@ def test_not_a_model() -> None:
 
 def test_every_truncation(arn: bytes) -> None:
     for size in range(len(arn)):
-        assert refusal(arn[:size]).status in {"ARN_ERROR_TRUNCATED", "ARN_ERROR_CORRUPT", "ARN_ERROR_VERSION"}, size
+        error = refusal(arn[:size])
+        assert error.status in {"ARN_ERROR_TRUNCATED", "ARN_ERROR_CORRUPT", "ARN_ERROR_VERSION"}, size
+        assert str(error).startswith("the file is truncated") and f"{size:,} bytes" in str(error), error
+    assert str(error) == f"the file is truncated: {len(arn) - 1:,} bytes, and it says that it has {len(arn):,}"
 
 
 @settings(deadline=None, derandomize=True, max_examples=300)

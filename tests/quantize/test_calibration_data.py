@@ -219,3 +219,12 @@ def test_synthetic_data_is_seeded_smooth_and_fills_annotated_ranges() -> None:
     assert pixels.min() >= 0
     assert pixels.max() <= 1
     assert pixels.max() - pixels.min() > 0.6
+
+
+def test_constant_inputs(tmp_path):
+    varied = np.zeros((3, 1, 2, 3))
+    varied[2, 0, 1, 1] = 1e-6
+    data = load_data(write(tmp_path / "d.npz", a=np.full((3, 5), 0.25), b=varied), TWO)
+    assert data.constant_inputs() == {"a": 0.25}
+    lone = load_data(write(tmp_path / "e.npz", x=np.ones((1, 1))), (InputSpec("a", (1,)),))
+    assert lone.constant_inputs() == {}

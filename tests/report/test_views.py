@@ -66,8 +66,19 @@ def test_verdict(report):
 def test_accuracy(report):
     assert accuracy(report).startswith("NOT CALIBRATED: accuracy is unknown")
     assert accuracy(report).endswith("To calibrate: convert net.onnx --calibration DATA.npz")
+    assert "that has cost over 10 points" in accuracy(report)
     calibrated = replace(report, calibrated=True, calibration="ranges from c.npz (mse)", sqnr_db=32.125)
     assert accuracy(calibrated) == "Calibrated: ranges from c.npz (mse); end to end 32.1 dB against float on the calibration data."
+
+
+def test_doubtful_calibration(report):
+    doubtful = replace(report, calibrated=True, calibration="ranges from c.npz (mse)", calibration_warnings=("Every sample is 0.",))
+    assert report.accuracy_known is doubtful.accuracy_known is False and replace(report, calibrated=True).accuracy_known
+    assert accuracy(doubtful).startswith("DOUBTFUL CALIBRATION: accuracy is unknown. Every sample is 0. Calibrated: ranges from c.npz")
+    assert text_of(render_summary(doubtful)).rstrip().splitlines()[-1].startswith("DOUBTFUL CALIBRATION")
+    assert f"**{accuracy(doubtful)}**" in to_markdown(doubtful) and "verdict uncalibrated" in to_html(doubtful)
+    older = {key: value for key, value in to_json(doubtful).items() if key != "calibration_warnings"}
+    assert from_json(older, "report.json") == replace(doubtful, calibration_warnings=())
 
 
 @pytest.mark.parametrize("view", [to_markdown, to_html, lambda r: text_of(render_report(r))], ids=["markdown", "html", "text"])

@@ -24,7 +24,7 @@ ARM = "arm-none-eabi-gcc"
 CORES = {"cortex-m0": [], "cortex-m4": ["-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"], "cortex-m55": ["-mfloat-abi=hard"]}
 MEMORY = {"memcpy", "memset", "memcmp"}
 LARGEST_FRAME = 304
-"""Bytes of stack of any one function on Cortex-M4 at -Os (docs/runtime.md gives the sum)."""
+"""Bytes of stack of any one function on Cortex-M4 at -Os."""
 
 
 def tool(name: str) -> str:
@@ -117,28 +117,58 @@ def test_typed_kernels_need_libm_too(m4_objects: Path) -> None:
     assert {"expf", "erff", "tanhf"} <= needed
 
 
-def test_stack_frames(m4_objects: Path) -> None:
-    frames = {}
-    for file in m4_objects.glob("*.su"):
+def frames(objects: Path) -> dict[str, int]:
+    """Bytes of stack of every function."""
+    sizes = {}
+    for file in objects.glob("*.su"):
         for line in file.read_text().splitlines():
             function, size, kind = line.split("\t")
             assert kind == "static", line  # no variable-length arrays, no alloca
-            frames[function.rsplit(":", 1)[1]] = int(size)
-    assert len(frames) > 50
-    assert max(frames.values()) <= LARGEST_FRAME, sorted(frames.items(), key=lambda item: -item[1])[:5]
+            sizes[function.rsplit(":", 1)[1]] = int(size)
+    return sizes
+
+
+def calls(objects: Path) -> dict[str, set[str]]:
+    """The functions that each calls, static ones with their file's name before them."""
+    called: dict[str, set[str]] = {}
+    for file in objects.glob("*.ci"):
+        for caller, callee in re.findall(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"', file.read_text()):
+            called.setdefault(caller, set()).add(callee)
+    assert "arn_model_open" in called
+    return called
+
+
+def test_stack_frames(m4_objects: Path) -> None:
+    sizes = frames(m4_objects)
+    assert len(sizes) > 50
+    assert max(sizes.values()) <= LARGEST_FRAME, sorted(sizes.items(), key=lambda item: -item[1])[:5]
+
+
+def test_deepest_stack_is_as_documented(m4_objects: Path) -> None:
+    sizes, called = frames(m4_objects), calls(m4_objects)
+    functions = called.keys() | set().union(*called.values())
+
+    def deepest(function: str) -> int:
+        return sizes.get(function.rsplit(":", 1)[-1], 0) + max(map(deepest, called.get(function, ())), default=0)
+
+    def through_pointer(prefix: str) -> int:
+        """Of the kernels' functions that the interpreter calls by pointer."""
+        return max(deepest(f) for f in functions if re.search(rf"kernel_\w+\.c:{prefix}_", f))
+
+    table = (ROOT / "docs" / "runtime.md").read_text(encoding="utf-8")
+    documented = {name: int(size) for name, size in re.findall(r"^\| `(arn_\w+)` \| (\d+) \|$", table, re.M)}
+    assert documented["arn_model_open"] >= deepest("arn_model_open") > 200
+    assert documented["arn_session_init"] >= deepest("arn_session_init") + through_pointer("check") > 300
+    assert documented["arn_invoke"] >= sizes["arn_invoke"] + through_pointer("invoke") > 400
 
 
 def test_no_recursion(m4_objects: Path) -> None:
-    calls: dict[str, set[str]] = {}
-    for file in m4_objects.glob("*.ci"):
-        for caller, callee in re.findall(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"', file.read_text()):
-            calls.setdefault(caller, set()).add(callee)
-    assert "arn_model_open" in calls
+    called = calls(m4_objects)
 
     def leaves(function: str, above: tuple[str, ...] = ()) -> None:
         assert function not in above, (*above, function)
-        for callee in calls.get(function, ()):
+        for callee in called.get(function, ()):
             leaves(callee, (*above, function))
 
-    for function in calls:
+    for function in called:
         leaves(function)

@@ -9,7 +9,7 @@ from arenite.emit import Program
 from arenite.graph import DType
 
 if TYPE_CHECKING:
-    from runtime_c.conftest import ProgramBuilder
+    from runtime_c.programs import ProgramBuilder
 
 CLIP = {"clip_min": -0.5, "clip_max": 6.0}
 

@@ -136,7 +136,7 @@ def without(monkeypatch: pytest.MonkeyPatch, *, tools: bool = True, zig: bool = 
 def test_no_host_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CC", raising=False)
     without(monkeypatch)
-    with pytest.raises(ToolError, match=r"no C compiler: .* `apt install gcc`, or `pip install arenite\[zig\]`"):
+    with pytest.raises(ToolError, match=r"no C compiler: .* `apt install gcc`, or `pip install ziglang`"):
         host.host_compiler()
     monkeypatch.setenv("CC", "mycc -m32")
     with pytest.raises(ToolError, match="the C compiler that CC names, mycc, is not found"):

@@ -125,7 +125,7 @@ def test_qemu_without_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ("", "no emulator: none is found. `apt install qemu-system-arm`, or `pip install arenite[unicorn]`"),
+        ("", "no emulator: none is found. `apt install qemu-system-arm`, or `pip install unicorn`"),
         ("qemu", "no emulator: qemu-system-arm is not found."),
         ("unicorn", "no emulator: the unicorn package is not installed."),
         ("renode", "ARENITE_EMULATOR is 'renode': qemu or unicorn"),

@@ -10,12 +10,14 @@ from arenite.cli.convert import convert
 from arenite.cli.inspect import inspect
 from arenite.cli.operators import operators
 from arenite.cli.run import run
+from arenite.cli.usage import OutermostCommand, OutermostGroup
 from arenite.cli.verify import verify
 from arenite.version import __version__
 
 
 def _application() -> typer.Typer:
     return typer.Typer(
+        cls=OutermostGroup,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -30,7 +32,7 @@ convert_app = _application()
 
 for _command in (convert, run, verify, inspect, operators):
     app.command()(_command)
-convert_app.command()(convert)
+convert_app.command(cls=OutermostCommand)(convert)
 
 
 def _print_version(wanted: bool) -> None:

@@ -30,6 +30,16 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no r
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an unexpected error.")]
 
 
+def print_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def error_object(kind: str, message: str, status: int) -> dict[str, Any]:
+    """What --json prints of an error; docs/cli.md."""
+    return {"error": {"type": kind, "message": message, "exit_code": status}}
+
+
 @dataclass
 class Terminal:
     """A command's standard output and standard error."""
@@ -55,8 +65,7 @@ class Terminal:
 
     def show_json(self, value: Any) -> None:
         """Print the result for a program: nothing else may go to standard output."""
-        sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-        sys.stdout.flush()
+        print_json(value)
 
     def remark(self, message: str, style: str = "") -> None:
         if not self.quiet:
@@ -121,10 +130,10 @@ def command(json: bool, quiet: bool, debug: bool) -> Iterator[Terminal]:
 def _json_error(terminal: Terminal, error: Exception, status: int) -> None:
     if not terminal.json:
         return
-    value: dict[str, Any] = {"type": type(error).__name__, "message": str(error), "exit_code": status}
+    value = error_object(type(error).__name__, str(error), status)
     if isinstance(error, UnsupportedModelError):
-        value["problems"] = [
+        value["error"]["problems"] = [
             {"node": problem.node, "operator": problem.operator, "problem": problem.problem, "remedy": problem.remedy}
             for problem in error.problems
         ]
-    terminal.show_json({"error": value})
+    terminal.show_json(value)

@@ -21,6 +21,7 @@ class Precision(Enum):
 class Io(Enum):
     int8 = "int8"
     float32 = "float32"
+    model = "model"
 
 
 class IoLayout(Enum):
@@ -41,10 +42,13 @@ def convert(
         typer.Option(help="Typical inputs: .npz with an array for each model input (or `x`), .npy, or a folder of such files."),
     ] = None,
     precision: Annotated[Precision, typer.Option(help="int8, or float32: nothing is quantized.")] = Precision.int8,
-    target: Annotated[str | None, typer.Option(help="Core or board that the model is for, e.g. cortex-m4.")] = None,
+    target: Annotated[str | None, typer.Option(help="Processor that the model is for, e.g. cortex-m4.")] = None,
     output: Annotated[Path | None, typer.Option(help="Folder to write. Default: named after the model, beside it.")] = None,
     shape: Annotated[list[str], typer.Option(metavar="NAME=1,2,3", help="Shape of an input with dynamic dimensions; repeatable.")] = [],  # noqa: B006
-    io: Annotated[Io | None, typer.Option(help="Element type of inputs and outputs. Default: that of --precision.")] = None,
+    io: Annotated[
+        Io | None,
+        typer.Option(help="Element type of inputs and outputs; model: as the ONNX file declares each. Default: that of --precision."),
+    ] = None,
     float_layer: Annotated[list[str], typer.Option(metavar="NAME", help="A layer to leave in float32; repeatable.")] = [],  # noqa: B006
     io_layout: Annotated[
         IoLayout, typer.Option(help="Layout of inputs and outputs; nhwc drops the transposes at the edges.")
@@ -93,7 +97,7 @@ def convert(
             conversion = pipeline.convert(model, options, terminal.advance)
         if json:
             terminal.show_json({**report.to_json(conversion.report), "output": str(conversion.folder)})
-            if not conversion.report.calibrated:
+            if not conversion.report.accuracy_known:
                 terminal.remark(report.accuracy(conversion.report), style="bold red")
         else:
             terminal.remark(f"Wrote {conversion.folder}")

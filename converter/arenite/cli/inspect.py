@@ -21,12 +21,19 @@ def inspect(
 ) -> None:
     """Show a converted model: layers, shapes, scales, multiply-accumulates, the arena map."""
     with command(json, quiet, debug) as terminal:
+        from arenite_runtime import Model, ModelError
+
         from arenite import report
         from arenite.artifact import REPORT, read_artifact
 
         artifact = read_artifact(folder)
         contents = report.from_json(artifact.report, f"{folder / REPORT}")
-        if zlib.crc32(artifact.arn.read_bytes()) != contents.checksum:
+        arn = artifact.arn.read_bytes()
+        if zlib.crc32(arn) != contents.checksum:
+            try:
+                Model.load(arn)
+            except ModelError as error:
+                raise ArtifactError(f"{artifact.arn}: {error}") from error
             raise ArtifactError(f"{artifact.arn} is not the file that {REPORT} describes: convert the model again")
         if json:
             terminal.show_json({**report.to_json(contents), "output": str(folder)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,6 +50,8 @@ def verify(
             )
         for name, reason in verification.skipped.items():
             terminal.remark(f"Engine {name} was left out: {reason}")
+        for note in verification.notes:
+            terminal.remark(f"warning: {note}", style="bold red")
         if json:
             terminal.show_json(verification.to_json())
         else:
@@ -72,7 +75,9 @@ def _show(terminal: Terminal, verification: Verification) -> None:
     for name, result in verification.engines.items():
         if result.info is not None:
             terminal.show(Text(f"{name}: {line}") for line in measurements(result.info))
-    if verification.agree:
+    if not verification.compared:
+        terminal.show([Text("Bit-exactness not checked: only one engine ran.", style="yellow")])
+    elif verification.agree:
         counts = ", ".join(f"{name} on {count}" for name, count in verification.compared.items())
         terminal.show([Text(_agreement(verification, f"{counts} samples"), style="bold green")])
     else:
@@ -99,9 +104,15 @@ def _figures(result: EngineResult) -> list[str]:
         str(result.samples),
         _percent(result.value) if result.metric == "accuracy" else "",
         _percent(result.top1_agreement),
-        "exact" if result.sqnr_db is None else f"{result.sqnr_db:.1f}",
+        _decibels(result.sqnr_db),
         "" if result.info is None else f"{result.info.instructions:,}",
     ]
+
+
+def _decibels(value: float | None) -> str:
+    if value is None:
+        return "undefined"  # a reference of zeros has no signal
+    return f"{value:.1f}" if math.isfinite(value) else "exact"
 
 
 def _percent(value: float | None) -> str:

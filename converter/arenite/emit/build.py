@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,11 +16,21 @@ from arenite.graph.operators import Form, Record
 from arenite.plan import MemoryPlan, check
 
 
-def build_program(graph: Graph, plan: MemoryPlan, *, name: str, calibrated: bool, precision: str = "int8") -> Program:
+def build_program(
+    graph: Graph,
+    plan: MemoryPlan,
+    *,
+    name: str,
+    calibrated: bool,
+    precision: str = "int8",
+    output_names: Sequence[str] | None = None,
+) -> Program:
     """Write `graph` (int8 or typed form) as kernel calls over the places that `plan` gives.
 
-    `name` is a C identifier; `calibrated` False marks ranges that were measured on synthetic inputs. Raises UnsupportedModelError
-    where a movement has no form that the kernels know, ValueError where graph or plan break their contracts (a defect of ours).
+    `name` is a C identifier; `calibrated` False marks ranges that were measured on synthetic inputs. `output_names` are those of
+    the ONNX file, where the tensors of `graph` may have others (an output that is an input is a copy of it). Raises
+    UnsupportedModelError where a movement has no form that the kernels know, ValueError where graph or plan break their contracts (a
+    defect of ours).
     """
     check(graph, plan)
     table = _Tensors(graph, plan)
@@ -29,7 +40,10 @@ def build_program(graph: Graph, plan: MemoryPlan, *, name: str, calibrated: bool
         tensors=tuple(table.tensors),
         calls=tuple(calls),
         inputs=tuple(Port(tensor, table.index(tensor), graph.labels.get(tensor, ())) for tensor in graph.inputs),
-        outputs=tuple(Port(tensor, table.index(tensor), graph.labels.get(tensor, ())) for tensor in graph.outputs),
+        outputs=tuple(
+            Port(port, table.index(tensor), graph.labels.get(tensor, ()))
+            for port, tensor in zip(output_names or graph.outputs, graph.outputs, strict=True)
+        ),
         memories=plan.memories,
         memory_bytes=plan.memory_bytes,
         calibrated=calibrated,

@@ -22,7 +22,7 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
     undefined=StrictUndefined,
-    autoescape=False,  # noqa: S701: this writes C
+    autoescape=False,  # this writes C, not HTML
 )
 MODEL_BYTES_PER_LINE = 22
 
@@ -92,7 +92,7 @@ def _port(program: Program, port: Port, index: int, direction: str) -> dict[str,
     scale, zero_point = 0.0, 0
     if tensor.quantization is not None:
         scale, zero_point = float(tensor.quantization.scale), int(tensor.quantization.zero_point)
-    is_quantized = tensor.dtype is DType.INT8 and tensor.quantization is not None
+    is_quantized = tensor.dtype in (DType.INT8, DType.UINT8) and tensor.quantization is not None
     shape = ", ".join(str(size) for size in tensor.shape)
     text = f'{direction.lower()} {index} "{c_text.comment(port.name)}": {tensor.dtype.value} [{shape}]'
     if tensor.quantization is not None:
@@ -113,6 +113,7 @@ def _port(program: Program, port: Port, index: int, direction: str) -> dict[str,
         "is_float": tensor.dtype is DType.FLOAT32,
         "is_quantized": is_quantized,
         "is_converted": is_quantized or tensor.dtype is DType.FLOAT32,
+        "is_uint8": is_quantized and tensor.dtype is DType.UINT8,
     }
 
 

@@ -21,6 +21,15 @@ xor xor_eq main linux unix
 """
 KEYWORDS = frozenset(_KEYWORDS.split())
 
+# NAME.h would be included in place of these headers of C and of the runtime; NAME is a target of CMake's, or of the runtime's there.
+_TAKEN = """
+assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbool stddef stdint
+stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype malloc memory unistd
+arenite arenite_kernels arenite_operators arenite_resolver arenite_runtime arn_kernels
+all clean edit_cache help install package package_source rebuild_cache test
+"""
+TAKEN = frozenset(_TAKEN.split())
+
 
 def ascii_text(text: str) -> str:
     """`text` in printable ASCII: accents dropped, what has no Latin letter replaced by `?`."""
@@ -37,6 +46,12 @@ def identifier(text: str, fallback: str = "model") -> str:
     if name[0].isdigit():
         name = f"{fallback}_{name}"
     return f"{name}_" if name in KEYWORDS else name
+
+
+def program_name(text: str) -> str:
+    """An identifier that files, functions and build targets of a model can be named after."""
+    name = identifier(text)
+    return f"model_{name}" if name.lower() in TAKEN else name
 
 
 def layer_names(names: Sequence[str], taken: Iterable[str] = ()) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import onnx
@@ -10,7 +11,9 @@ from arenite.errors import ModelFileError, ShapeError
 
 Shape = tuple[int, ...]
 Dimension = int | str | None
-"""A number, a symbol, or unknown."""
+"""A number, a symbol, or unknown. A number of 0 or less is how some exporters write an unknown one."""
+LARGEST = 2**31 - 1
+"""Bytes of a tensor (docs/flat-model.md)."""
 
 
 def input_dimensions(model: onnx.ModelProto, file: str) -> dict[str, tuple[Dimension, ...] | None]:
@@ -28,10 +31,11 @@ def input_dimensions(model: onnx.ModelProto, file: str) -> dict[str, tuple[Dimen
 
 
 def _dimension(d: onnx.TensorShapeProto.Dimension) -> Dimension:
-    """A dimension of 0 or less is how some exporters write an unknown one."""
-    if d.HasField("dim_value"):
-        return int(d.dim_value) if d.dim_value > 0 else None
-    return d.dim_param or None
+    return int(d.dim_value) if d.HasField("dim_value") else d.dim_param or None
+
+
+def _is_size(dimension: Dimension) -> bool:
+    return isinstance(dimension, int) and dimension > 0
 
 
 def bind_dimensions(model: onnx.ModelProto, file: str, shapes: Mapping[str, Sequence[int]]) -> dict[str, Shape]:
@@ -57,7 +61,19 @@ def bind_dimensions(model: onnx.ModelProto, file: str, shapes: Mapping[str, Sequ
             raise ShapeError(f"{file}: input {name} has no declared shape: give it, for example --shape {name}=1,49,10,1")
         else:
             bound[name] = _bind_open(file, name, dimensions, symbols)
+    for name, shape in bound.items():
+        elements = math.prod(shape)
+        if elements > LARGEST:
+            option = f"{'--shape' if name in shapes else 'the shape'} {_option(name, shape)}"
+            raise ShapeError(f"{file}: {option}: input {name} would have {elements:,} elements, a tensor can have {LARGEST:,} at most")
     return bound
+
+
+def explain_given(model: onnx.ModelProto, file: str, shapes: Mapping[str, Sequence[int]]) -> str:
+    """Which shapes were given for what, for a message about a model that cannot take them."""
+    inputs = input_dimensions(model, file)
+    given = "; ".join(f"--shape {_option(name, shape)} for the input {_list({name: inputs[name]})}" for name, shape in shapes.items())
+    return f"The model cannot take the shape given: {given}. Give the shape that it was trained with"
 
 
 def _bind_given(file: str, name: str, dimensions: tuple[Dimension, ...] | None, given: Shape, symbols: dict[str, tuple[int, str]]) -> None:
@@ -70,7 +86,7 @@ def _bind_given(file: str, name: str, dimensions: tuple[Dimension, ...] | None, 
     if len(given) != len(dimensions):
         raise ShapeError(f"{file}: {option} has {len(given)} dimensions, input {name} {declared} has {len(dimensions)}")
     for axis, (size, dimension) in enumerate(zip(given, dimensions, strict=True)):
-        if isinstance(dimension, int) and size != dimension:
+        if _is_size(dimension) and size != dimension:
             raise ShapeError(
                 f"{file}: {option} gives {size} for dimension {axis} of input {name} {declared}, which is {dimension} in the model"
             )
@@ -85,18 +101,25 @@ def _bind_open(file: str, name: str, dimensions: tuple[Dimension, ...], symbols:
     for axis, dimension in enumerate(dimensions):
         if isinstance(dimension, str):
             sizes.append(symbols[dimension][0] if dimension in symbols else None)
+        elif _is_size(dimension):
+            sizes.append(dimension)
         else:
-            sizes.append(1 if dimension is None and axis == 0 else dimension)
+            sizes.append(1 if axis == 0 else None)
     if None in sizes:
         open_axes = [str(axis) for axis, size in enumerate(sizes) if size is None]
+        kinds = [_kind(dimension) for dimension, size in zip(dimensions, sizes, strict=True) if size is None]
         which = f"dimension {open_axes[0]} is" if len(open_axes) == 1 else f"dimensions {', '.join(open_axes)} are"
         example = ",".join("N" if size is None else str(size) for size in sizes)
         raise ShapeError(
-            f"{file}: input {name} has the shape {_describe(dimensions)}: {which} dynamic. "
+            f"{file}: input {name} has the shape {_describe(dimensions)}: {which} {' or '.join(dict.fromkeys(kinds))}. "
             f"A microcontroller's memory is planned for one shape: give it with --shape {name}={example} "
             f"(a number for {'the' if len(open_axes) == 1 else 'every'} N)"
         )
     return tuple(size for size in sizes if size is not None)
+
+
+def _kind(dimension: Dimension) -> str:
+    return f"{dimension}, which is no size" if isinstance(dimension, int) else "dynamic"
 
 
 def _option(name: str, shape: Sequence[int]) -> str:

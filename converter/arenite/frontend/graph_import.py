@@ -22,7 +22,7 @@ from arenite.frontend.importers import IMPORTERS, MOVES_INT8
 from arenite.frontend.importers.feature import keep_text_labels, text_labels
 from arenite.frontend.importers.quantization import IDENTITY_CAST
 from arenite.frontend.model_file import OF_ANY_OPSET
-from arenite.frontend.node_import import NodeImport, Refused
+from arenite.frontend.node_import import ContradictionError, NodeImport, Refused
 from arenite.frontend.remedies import remedy
 from arenite.frontend.values import UNKNOWN, Constant, Unknown, Value
 from arenite.graph import DType, Graph, Node, Quantization, Tensor
@@ -193,6 +193,8 @@ class _Walk:
         try:
             onnx.defs.get_schema(node.op_type, opset)
         except onnx.defs.SchemaError:
+            if node.op_type not in IMPORTERS:  # a newer opset would not help
+                return "the operator is not supported", remedy(node.op_type, domain)
             first = min(s.since_version for s in onnx.defs.get_all_schemas_with_history() if s.name == node.op_type and s.domain == "")
             return f"opset {opset} does not have it (it came with opset {first})", f"export with opset {first} or later"
         return None
@@ -209,7 +211,9 @@ class _Walk:
         try:
             results = fold(node, operands, self.opsets, min(self.model.ir_version, onnx.IR_VERSION))
         except FoldingError as error:
-            raise ModelFileError(f"{self.file}: node {name} ({operator}) has constant operands but cannot be evaluated: {error}") from None
+            raise ContradictionError(
+                f"{self.file}: node {name} ({operator}) has constant operands but cannot be evaluated: {error}"
+            ) from None
         named = iter(results)
         source = operands[0] if operands else None
         return [keep_annotation(node, source, next(named)) if output else Constant("", np.zeros(0)) for output in node.output]
@@ -255,7 +259,7 @@ class _Walk:
             self.problems += call.problems
             raise
         except (IndexError, KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"{self.file}: node {name} ({operator}) is inconsistent: {type(error).__name__}: {error}") from error
+            raise ContradictionError(f"{self.file}: node {name} ({operator}) is inconsistent: {type(error).__name__}: {error}") from error
         if quantization is not None:
             values = [self.quantized(call, value, quantization) for value in values]
         return [self.named(at, value, output) for value, output in zip(values, node.output, strict=False)]

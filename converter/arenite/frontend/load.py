@@ -8,10 +8,11 @@ from pathlib import Path
 import onnx
 import onnx.shape_inference
 
-from arenite.errors import AreniteError, ModelFileError, UnsupportedModelError
-from arenite.frontend.dimensions import bind_dimensions
+from arenite.errors import AreniteError, ModelFileError, ShapeError, UnsupportedModelError
+from arenite.frontend.dimensions import bind_dimensions, explain_given
 from arenite.frontend.graph_import import import_graph
 from arenite.frontend.model_file import explain_violations, read_model
+from arenite.frontend.node_import import ContradictionError
 from arenite.frontend.standard_functions import inline_standard_functions
 from arenite.graph.graph import Graph
 from arenite.graph.verifier import verify
@@ -32,13 +33,17 @@ def load(path: Path | str, shapes: Mapping[str, Sequence[int]] = _NO_SHAPES, nam
     violation = explain_violations(model)
     bound = bind_dimensions(model, str(path), shapes)
     try:
-        graph = import_graph(inline_standard_functions(_with_shapes(model, bound), str(path)), str(path), name or path.stem, bound)
+        graph = import_graph(inline_standard_functions(with_shapes(model, bound), str(path)), str(path), name or path.stem, bound)
     except UnsupportedModelError:
         raise
     except AreniteError as error:
-        if violation is None:
+        if violation is not None:
+            raise _invalid(path, violation) from error
+        if not isinstance(error, ContradictionError):
             raise
-        raise _invalid(path, violation) from error
+        if shapes:
+            raise ShapeError(f"{error}. {explain_given(model, str(path), shapes)}") from error
+        raise ModelFileError(str(error)) from error
     if violation is not None:
         raise _invalid(path, violation)
     verify(graph)
@@ -49,8 +54,8 @@ def _invalid(path: Path, violation: str) -> ModelFileError:
     return ModelFileError(f"{path}: not valid ONNX: {violation}")
 
 
-def _with_shapes(model: onnx.ModelProto, bound: Mapping[str, Sequence[int]]) -> onnx.ModelProto:
-    """The model with its inputs' shapes and what ONNX infers from them, for the checks behind nodes that are refused."""
+def with_shapes(model: onnx.ModelProto, bound: Mapping[str, Sequence[int]]) -> onnx.ModelProto:
+    """The model with its inputs' shapes and what ONNX infers from them, as far as it can infer them."""
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
     for info in fixed.graph.input:

@@ -17,6 +17,10 @@ class Refused(Exception):
     """The node cannot be imported; its `problems` say why."""
 
 
+class ContradictionError(ModelFileError):
+    """A node does not go with its operands: the file is wrong, or the shape that a user gave an input with open dimensions."""
+
+
 @dataclass
 class NodeImport:
     """An ONNX node, its attributes and operands, and the graph that its importer appends to.
@@ -53,7 +57,7 @@ class NodeImport:
 
     def malformed(self, message: str) -> NoReturn:
         """The file contradicts itself or the ONNX standard."""
-        raise ModelFileError(f"{self.file}: node {self.name} ({self.operator}): {message}")
+        raise ContradictionError(f"{self.file}: node {self.name} ({self.operator}): {message}")
 
     # Reading
 

@@ -105,20 +105,3 @@ class Graph:
         self.nodes = kept[::-1]
         wanted.update(self.inputs, *(node.outputs for node in self.nodes))
         self.tensors = {name: tensor for name, tensor in self.tensors.items() if name in wanted}
-
-    def sort(self) -> None:
-        """Restore the topological order, stable for nodes that are in order already."""
-        ready = {name for name, tensor in self.tensors.items() if tensor.is_constant} | set(self.inputs)
-        pending, ordered = list(self.nodes), []
-        while pending:
-            later = []
-            for node in pending:
-                if all(name is None or name in ready for name in node.inputs):
-                    ordered.append(node)
-                    ready.update(node.outputs)
-                else:
-                    later.append(node)
-            if len(later) == len(pending):
-                raise ValueError(f"the graph has a cycle through {later[0].name}")
-            pending = later
-        self.nodes = ordered

@@ -75,6 +75,14 @@ class Dataset:
     def __len__(self) -> int:
         return len(next(iter(self.inputs.values())))
 
+    def constant_inputs(self) -> dict[str, float]:
+        """Inputs that have one value throughout, in all their elements and samples, and that value. A lone number is none of them."""
+        return {
+            name: float(values.flat[0])
+            for name, values in self.inputs.items()
+            if values.size > 1 and bool(np.all(values == values.flat[0]))
+        }
+
     def sample(self, index: int) -> dict[str, NDArray[Any]]:
         """Inputs for one inference of the float graph, each of the input's shape."""
         return {name: values[index] for name, values in self.inputs.items()}

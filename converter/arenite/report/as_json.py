@@ -56,6 +56,7 @@ def to_json(report: Report) -> dict[str, Any]:
         ],
         "edge_transposes": [{"layer": edge.layer, "port": edge.port, "elements": edge.elements} for edge in report.edge_transposes],
         "notes": list(report.notes),
+        "calibration_warnings": list(report.calibration_warnings),
     }
 
 
@@ -96,6 +97,7 @@ def from_json(value: Mapping[str, Any], where: str) -> Report:
             sqnr_db=value["sqnr_db"],
             notes=tuple(value["notes"]),
             precision=value["precision"],
+            calibration_warnings=tuple(value.get("calibration_warnings", ())),
         )
     except (KeyError, TypeError, IndexError) as error:
         raise ArtifactError(f"{where} is not a report of this version of `convert` ({error!r}): convert the model again") from error

@@ -39,6 +39,7 @@ class Circumstances:
     sources: Mapping[str, SourcePort] = field(default_factory=dict)
     """Of every input and output, by name."""
     notes: tuple[str, ...] = ()
+    calibration_warnings: tuple[str, ...] = ()
 
 
 def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, about: Circumstances) -> Report:
@@ -73,6 +74,7 @@ def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, a
         limits=about.limits,
         sqnr_db=about.sqnr_db,
         notes=(*plan.notes, *about.notes),
+        calibration_warnings=about.calibration_warnings,
     )
 
 

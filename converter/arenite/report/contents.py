@@ -141,6 +141,13 @@ class Report:
     """What the converter did that the user should know."""
     precision: str = "int8"
     """int8, float32, or mixed."""
+    calibration_warnings: tuple[str, ...] = ()
+    """Why the calibration data cannot be what was meant."""
+
+    @property
+    def accuracy_known(self) -> bool:
+        """Whether ranges were measured on data, and on data that can be right."""
+        return self.calibrated and not self.calibration_warnings
 
     @property
     def arena_bytes(self) -> int:

@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from arenite.report import wording
 from arenite.report.arena_map import arena_map
 from arenite.report.contents import Buffer, Report
-from arenite.report.text import operator_name
+from arenite.report.wording import operator_name
 
 _WIDTH, _HEIGHT = 960, 320
 _COLOURS = {"input": "#7aa6c2", "output": "#d08f5f", "activation": "#b9c77a", "scratch": "#b5b5b5"}

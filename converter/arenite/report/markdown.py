@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from arenite.report import wording
 from arenite.report.arena_map import arena_map
-from arenite.report.contents import Layer, Report
-from arenite.report.text import operator_name
+from arenite.report.contents import Report
 
 
 def to_markdown(report: Report) -> str:
@@ -15,7 +14,7 @@ def to_markdown(report: Report) -> str:
     parts = [
         f"# {report.model}",
         f"**{wording.verdict(report)}**",
-        f"**{wording.accuracy(report)}**" if not report.calibrated else wording.accuracy(report),
+        f"**{wording.accuracy(report)}**" if not report.accuracy_known else wording.accuracy(report),
         f"Converted from `{report.source}` by {report.producer}"
         + (f" for {report.target}" if report.target else "")
         + f": {report.macs:,} multiply-accumulates in {len(report.layers)} calls, {report.weight_bytes:,} bytes of constants.",
@@ -37,11 +36,7 @@ def to_markdown(report: Report) -> str:
                 (
                     str(step),
                     _code(layer.name),
-                    operator_name(layer.op, layer.form, layer.variant),
-                    wording.shape(layer.output_shape),
-                    f"{layer.macs:,}",
-                    f"{layer.weight_bytes:,}",
-                    *(_quantization(layer) if quantized else ()),
+                    *wording.layer_cells(layer)[: None if quantized else 4],
                 )
                 for step, layer in enumerate(report.layers)
             ),
@@ -52,14 +47,6 @@ def to_markdown(report: Report) -> str:
         *_memory(report),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _quantization(layer: Layer) -> tuple[str, str, str]:
-    return (
-        "" if layer.scale is None else f"{layer.scale:.6g}",
-        "" if layer.zero_point is None else str(layer.zero_point),
-        "" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}",
-    )
 
 
 def _memory(report: Report) -> Iterable[str]:

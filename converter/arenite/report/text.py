@@ -38,7 +38,7 @@ def render_report(report: Report, *, memory: bool = True) -> Iterator[Renderable
 
 
 def render_accuracy(report: Report) -> Text:
-    return Text(wording.accuracy(report), style="" if report.calibrated else "bold red")
+    return Text(wording.accuracy(report), style="" if report.accuracy_known else "bold red")
 
 
 def render_ports(report: Report) -> Table:
@@ -66,20 +66,16 @@ def render_layers(report: Report) -> Table:
         table.add_row(
             str(step),
             Text(layer.name),
-            operator_name(layer.op, layer.form, layer.variant),
-            wording.shape(layer.output_shape),
-            f"{layer.macs:,}",
-            f"{layer.weight_bytes:,}",
-            *(_quantization(layer) if quantized else ()),
-            *(["" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}"] if measured else []),
+            *_cells(layer, quantized, measured),
         )
     table.add_section()
     table.add_row("", "total", "", "", f"{report.macs:,}", f"{report.weight_bytes:,}", *[""] * (len(titles) - 2))
     return table
 
 
-def _quantization(layer: Layer) -> tuple[str, str]:
-    return "" if layer.scale is None else f"{layer.scale:.6g}", "" if layer.zero_point is None else str(layer.zero_point)
+def _cells(layer: Layer, quantized: bool, measured: bool) -> tuple[str, ...]:
+    cells = wording.layer_cells(layer)
+    return cells[:4] + (cells[4:6] if quantized else ()) + (cells[6:] if measured else ())
 
 
 def render_memory(report: Report) -> Iterator[RenderableType]:
@@ -106,14 +102,6 @@ def render_memory(report: Report) -> Iterator[RenderableType]:
             Text(buffer.alias_of or ""),
         )
     yield table
-
-
-def operator_name(op: str, form: str, variant: str) -> str:
-    """The kernel, with the graph's operator where that is another, and the variant where it is not the usual one."""
-    detail = [form] if form != op else []
-    if variant not in ("int8", "bytes"):
-        detail.append(variant)
-    return f"{op} ({', '.join(detail)})" if detail else op
 
 
 def _verdict(report: Report) -> Text:

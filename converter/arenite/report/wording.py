@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arenite.report.contents import Report
+from arenite.report.contents import Layer, Report
 
 
 def verdict(report: Report) -> str:
@@ -30,9 +30,13 @@ def accuracy(report: Report) -> str:
         return "float32: nothing is quantized, so that no calibration is needed."
     if report.calibrated:
         measured = f"; end to end {report.sqnr_db:.1f} dB against float on the calibration data" if report.sqnr_db is not None else ""
-        return f"Calibrated: {report.calibration}{measured}."
+        calibrated = f"Calibrated: {report.calibration}{measured}."
+        if report.calibration_warnings:
+            return f"DOUBTFUL CALIBRATION: accuracy is unknown. {' '.join(report.calibration_warnings)} {calibrated}"
+        return calibrated
     return (
-        f"NOT CALIBRATED: accuracy is unknown ({report.calibration}). Sizes and speed are right. To calibrate: {report.calibrate_command}"
+        f"NOT CALIBRATED: accuracy is unknown ({report.calibration}; that has cost over 10 points). "
+        f"Sizes and speed are right. To calibrate: {report.calibrate_command}"
     )
 
 
@@ -66,3 +70,24 @@ def port_type(dtype: str, scale: float | None, zero_point: int | None) -> str:
 
 def shape(dimensions: tuple[int, ...]) -> str:
     return "×".join(str(size) for size in dimensions) or "scalar"
+
+
+def operator_name(op: str, form: str, variant: str) -> str:
+    """The kernel, with the graph's operator where that is another, and the variant where it is not the usual one."""
+    detail = [form] if form != op else []
+    if variant not in ("int8", "bytes"):
+        detail.append(variant)
+    return f"{op} ({', '.join(detail)})" if detail else op
+
+
+def layer_cells(layer: Layer) -> tuple[str, ...]:
+    """A layer in a table: operator, output shape, MACs, bytes of weights, scale, zero point, SQNR."""
+    return (
+        operator_name(layer.op, layer.form, layer.variant),
+        shape(layer.output_shape),
+        f"{layer.macs:,}",
+        f"{layer.weight_bytes:,}",
+        "" if layer.scale is None else f"{layer.scale:.6g}",
+        "" if layer.zero_point is None else str(layer.zero_point),
+        "" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}",
+    )

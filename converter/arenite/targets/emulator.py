@@ -34,4 +34,4 @@ def run_image(image: Image, board: Board, arguments: Sequence[str], folder: Path
 
         return run_unicorn(image, board, arguments, folder, timeout=timeout)
     missing = f"{QEMU} is not found" if wanted == "qemu" else "the unicorn package is not installed" if wanted else "none is found"
-    raise ToolError(f"no emulator: {missing}. `apt install qemu-system-arm`, or `pip install arenite[unicorn]`")
+    raise ToolError(f"no emulator: {missing}. `apt install qemu-system-arm`, or `pip install unicorn`")

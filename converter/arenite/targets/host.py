@@ -43,7 +43,7 @@ def host_compiler() -> Compiler:
         raise ToolError(f"the C compiler that CC names, {wanted[0]}, is not found")
     if zig := zig_command():
         return Compiler("zig", (*zig, "cc"), tool_version(*zig, "version"))
-    raise ToolError("no C compiler: none of cc, gcc and clang is found. `apt install gcc`, or `pip install arenite[zig]`")
+    raise ToolError("no C compiler: none of cc, gcc and clang is found. `apt install gcc`, or `pip install ziglang`")
 
 
 def shared_library(name: str, sources: Sequence[SourceSet], flags: Sequence[str] = ()) -> Path:

@@ -100,7 +100,7 @@ def _run(command: Sequence[str], folder: Path, console: Path, timeout: float) ->
 def _qemu() -> str:
     path = shutil.which(QEMU)
     if not path:
-        raise ToolError(f"{QEMU} is not found: `apt install qemu-system-arm`, or `pip install arenite[unicorn]`")
+        raise ToolError(f"{QEMU} is not found: `apt install qemu-system-arm`, or `pip install unicorn`")
     return path
 
 

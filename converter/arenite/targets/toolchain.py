@@ -25,7 +25,7 @@ FLAGS = (
     "-Wextra",
 )
 OPTIMIZE = "-Os"
-INSTALL = "`apt install gcc-arm-none-eabi qemu-system-arm`, or `pip install arenite[zig,unicorn]`"
+INSTALL = "`apt install gcc-arm-none-eabi qemu-system-arm`, or `pip install ziglang unicorn`"
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,6 @@ def measurements(info: RunInfo) -> Iterator[str]:
     yield f"Flash: model {info.model_bytes:,}, code {info.code_bytes:,} bytes. {info.toolchain}; {info.emulator}."
 
 
-def finite(value: float) -> float | None:
+def finite(value: float | None) -> float | None:
     """JSON has no NaN and no infinity: they become null."""
-    return value if np.isfinite(value) else None
+    return value if value is not None and np.isfinite(value) else None

@@ -34,12 +34,14 @@ def top1_agreement(outputs: Sequence[Array], reference: Sequence[Array]) -> floa
 def sqnr_db(outputs: Sequence[Array], reference: Sequence[Array]) -> float | None:
     """Signal to quantization noise over all samples: 10 · log10(Σ r² / Σ (r − y)²), in dB.
 
-    None where it is not a finite number: no difference at all, or a reference that is zero throughout.
+    Infinite where there is no difference at all, None where it is no number: a reference that is zero throughout, or not finite.
     """
     signal = sum(float(np.sum(np.asarray(r, np.float64) ** 2)) for r in reference)
     noise = sum(
         float(np.sum((np.asarray(r, np.float64) - np.asarray(y, np.float64)) ** 2)) for y, r in zip(outputs, reference, strict=True)
     )
-    if noise == 0 or signal == 0 or not math.isfinite(signal) or not math.isfinite(noise):
+    if noise == 0:
+        return math.inf
+    if signal == 0 or not math.isfinite(signal) or not math.isfinite(noise):
         return None
     return 10 * math.log10(signal / noise)

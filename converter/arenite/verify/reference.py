@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from arenite.errors import CalibrationError, ModelFileError
 
 Array = NDArray[Any]
+_CASTS: dict[str, type[np.floating[Any]]] = {"tensor(float16)": np.float16, "tensor(double)": np.float64}
+"""Float types that the converter reads as float32."""
 
 
 class Reference:
@@ -31,20 +33,25 @@ class Reference:
         except Exception as error:  # onnxruntime's exceptions have no common base
             raise ModelFileError(f"{path}: onnxruntime cannot load it: {_first_line(error)}") from error
         self.path = path
+        self._casts = {port.name: _CASTS[port.type] for port in self._session.get_inputs() if port.type in _CASTS}
         self.inputs: tuple[str, ...] = tuple(port.name for port in self._session.get_inputs())
         self.outputs: tuple[str, ...] = tuple(port.name for port in self._session.get_outputs())
 
     def run(self, samples: Sequence[Mapping[str, Array]], advance: Callable[[int], None] = lambda count: None) -> list[list[Array]]:
         """The outputs of every sample, in the model's order and its element types. Each sample: input name → array in the ONNX shape
-        and the ONNX element type. Raises CalibrationError where an array does not fit the model."""
+        and the ONNX element type, or float32 where that is another float type. Raises CalibrationError where an array does not fit the
+        model."""
         results = []
         for sample in samples:
             try:
-                results.append([np.asarray(value) for value in self._session.run(None, dict(sample))])
+                results.append([np.asarray(value) for value in self._session.run(None, self._feeds(sample))])
             except Exception as error:
                 raise CalibrationError(f"{self.path}: onnxruntime refuses the data: {_first_line(error)}") from error
             advance(1)
         return results
+
+    def _feeds(self, sample: Mapping[str, Array]) -> dict[str, Array]:
+        return {name: array.astype(self._casts[name]) if name in self._casts else array for name, array in sample.items()}
 
 
 def _first_line(error: Exception) -> str:

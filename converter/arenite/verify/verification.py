@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from arenite.errors import ArtifactError, CalibrationError, ToolError
 from arenite.targets import ENGINES, Engine, RunInfo, open_engine
 from arenite.verify.agreement import Criterion, criterion
-from arenite.verify.execution import Progress, info_to_json, run_in_chunks
+from arenite.verify.comparable import require_finite, require_shapes
+from arenite.verify.execution import Progress, finite, info_to_json, run_in_chunks
 from arenite.verify.metrics import accuracy, sqnr_db, top1_agreement
 from arenite.verify.ports import Ports
 from arenite.verify.reference import Reference
@@ -31,7 +32,7 @@ class EngineResult:
     top1_agreement: float
     """With the float model, on the first output."""
     sqnr_db: float | None
-    """Against the float model, on all outputs; None where there is no difference at all."""
+    """Against the float model, on all outputs (metrics.sqnr_db)."""
     samples: int
     info: RunInfo | None
     """Measurements of an emulated engine."""
@@ -66,6 +67,8 @@ class Verification:
     """How, by output."""
     skipped: dict[str, str]
     """Engines that cannot run here, and why."""
+    notes: tuple[str, ...] = ()
+    """What is odd about the data."""
 
     @property
     def agree(self) -> bool:
@@ -83,9 +86,9 @@ class Verification:
             "engines": {
                 name: {
                     "metric": result.metric,
-                    "value": result.value,
+                    "value": finite(result.value),
                     "top1_agreement": result.top1_agreement,
-                    "sqnr_db": result.sqnr_db,
+                    "sqnr_db": finite(result.sqnr_db),
                     "samples": result.samples,
                     **({} if result.info is None else info_to_json(result.info)),
                 }
@@ -99,6 +102,7 @@ class Verification:
             "compared": self.compared,
             "mismatches": [str(mismatch) for mismatch in self.mismatches],
             "skipped": self.skipped,
+            "notes": list(self.notes),
         }
 
 
@@ -130,6 +134,7 @@ def verify(
     if count == 0:
         raise CalibrationError(f"{data}: no samples to verify with")
     labels = class_labels(dataset.labels, data)
+    notes = _label_notes(labels, ports, data)
 
     done = 0
 
@@ -138,7 +143,10 @@ def verify(
         done += number
         advance("float (onnxruntime)", done, count)
 
-    expected = [ports.reference_outputs(outputs) for outputs in reference.run([dataset.declared_sample(i) for i in range(count)], one_more)]
+    returned = reference.run([dataset.declared_sample(i) for i in range(count)], one_more)
+    require_shapes(returned[0], ports.inputs, ports.outputs, model, folder)
+    expected = [ports.reference_outputs(outputs) for outputs in returned]
+    require_finite(expected, ports.outputs, model)
     opened, skipped = _open(engines, folder)
     inputs = [ports.engine_inputs(dataset.sample(i)) for i in range(count)]
     raw: dict[str, list[list[Array]]] = {}
@@ -156,7 +164,7 @@ def verify(
     mismatches, compared = _compare(raw, criteria)
     float_metric = "accuracy" if labels is not None else next((r.metric for r in results.values()), "top1_agreement")
     float_value = accuracy([outputs[0] for outputs in expected], labels) if labels is not None else None
-    return Verification(results, float_metric, float_value, count, mismatches, compared, criteria, skipped)
+    return Verification(results, float_metric, float_value, count, mismatches, compared, criteria, skipped, notes)
 
 
 def class_labels(labels: Array | None, data: Path) -> NDArray[np.int64] | None:
@@ -172,6 +180,20 @@ def class_labels(labels: Array | None, data: Path) -> NDArray[np.int64] | None:
             "leave `y` out to compare with the float model instead."
         )
     return np.asarray(flat[:, 0], np.int64)
+
+
+def _label_notes(labels: NDArray[np.int64] | None, ports: Ports, data: Path) -> tuple[str, ...]:
+    """A class that the first output does not have cannot be right: whoever counts from 1 would wonder at the accuracy."""
+    if labels is None:
+        return ()
+    classes = max(2, int(np.prod(ports.outputs[0].shape)))
+    outside = labels[(labels < 0) | (labels >= classes)]
+    if outside.size == 0:
+        return ()
+    return (
+        f"{data}: {outside.size} of {labels.size} labels are none of the classes 0 … {classes - 1} of the output {ports.outputs[0].name} "
+        f"(from {outside.min()} to {outside.max()}) and count as wrong.",
+    )
 
 
 def _require_same_model(ports: Ports, reference: Reference, folder: Path) -> None:

@@ -18,7 +18,11 @@ def windows(p: Any, x: Array, fill: float) -> Array:
     """Every window: x[N, H, W, C] → [N, out_h, out_w, kernel_h, kernel_w, C], a read-only view of the padded image.
 
     Positions outside the image are `fill`. How far the image is padded below and right, or cut, follows from out_h and out_w.
+    Raises ValueError for a record that is none of a window: the view would leave the image.
     """
+    sizes = (p.out_h, p.out_w, p.kernel_h, p.kernel_w, p.stride_h, p.stride_w, p.dilation_h, p.dilation_w)
+    if min(sizes) < 1 or min(p.pad_top, p.pad_left) < 0:
+        raise ValueError(f"windows of {sizes} with padding {p.pad_top}, {p.pad_left}")
     n, h, w, c = x.shape
     height = _span(p.out_h, p.kernel_h, p.stride_h, p.dilation_h)
     width = _span(p.out_w, p.kernel_w, p.stride_w, p.dilation_w)
