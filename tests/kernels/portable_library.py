@@ -87,7 +87,7 @@ class PortableLibrary:
         buffer = np.full(case.y.nbytes + 2 * GUARD, 0x5A, np.uint8)
         y = buffer[GUARD:-GUARD].view(case.y.dtype).reshape(case.y.shape)
         y[...] = case.y
-        self.call(KERNEL_FUNCTIONS[case.op, case.variant], case, [_pointer(array) for array in case.inputs], _pointer(y))
+        self.call(SYMBOLS[case.op, case.variant], case, [_pointer(array) for array in case.inputs], _pointer(y))
         assert (buffer[:GUARD] == 0x5A).all() and (buffer[-GUARD:] == 0x5A).all(), f"{case.op} wrote outside its output: {case}"
         return y
 
@@ -97,7 +97,7 @@ class PortableLibrary:
         buffer = np.zeros(size, np.uint8)
         buffer[: case.inputs[operand].nbytes] = case.inputs[operand].reshape(-1).view(np.uint8)
         pointers = [_pointer(buffer if i == operand else array) for i, array in enumerate(case.inputs)]
-        self.call(KERNEL_FUNCTIONS[case.op, case.variant], case, pointers, _pointer(buffer))
+        self.call(SYMBOLS[case.op, case.variant], case, pointers, _pointer(buffer))
         return buffer[: case.y.nbytes].view(case.y.dtype).reshape(case.y.shape)
 
     def call(self, symbol: str, case: Case, *arguments: Any) -> None:
@@ -112,4 +112,4 @@ class PortableLibrary:
         """The form of the kernel that computes output rows [begin, end)."""
         pointers = [_pointer(array) for array in constants]
         rows = [ctypes.c_int32(begin), ctypes.c_int32(end)]
-        self.call(f"{KERNEL_FUNCTIONS[case.op, case.variant]}_rows", case, ctypes.byref(x), pointers, ctypes.byref(y), rows)
+        self.call(f"{SYMBOLS[case.op, case.variant]}_rows", case, ctypes.byref(x), pointers, ctypes.byref(y), rows)
