@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arenite.errors import QuantizationError
 from arenite.graph import Graph, Quantization
@@ -78,7 +78,8 @@ def quantize(
     """Quantize an optimized float graph to int8.
 
     Without `calibration`, ranges that no annotation gives are measured on synthetic inputs, and the result says so. A graph whose
-    annotations determine every range (an imported QDQ model) needs no data. `progress(done, total)` counts inferences of calibration.
+    annotations determine every range (an imported QDQ model) needs no data. Where no layer has an int8 form the result is float32.
+    `progress(done, total)` counts inferences of calibration.
 
     Raises QuantizationError for what has no int8 form or for unusable annotations, CalibrationError where data gives no finite ranges.
     """
@@ -88,6 +89,8 @@ def quantize(
     if options.io not in IO:
         raise QuantizationError(f"the input and output type {options.io!r} is not known. Choose one of {', '.join(IO)}.")
     typed = typed_nodes(graph, options.float_layers)
+    if graph.nodes and not options.float_layers and all(node.output in typed for node in graph.nodes):
+        return replace(keep_float(graph), notes=("no layer has an int8 form, so nothing is quantized",))
     unknown = undetermined(graph, typed)
     data = calibration if calibration is not None else synthetic_data(graph, options.synthetic_samples, options.seed)
     histograms = observe(graph, data, unknown, progress) if unknown else {}
