@@ -9,7 +9,7 @@ import numpy as np
 
 from arenite.emit.constants import place_constants
 from arenite.emit.lower_movement import MOVEMENT_OPERATORS, lower_movement
-from arenite.emit.program import Call, Port, Program, ProgramTensor, Storage
+from arenite.emit.program import Call, Port, Program, ProgramState, ProgramTensor, Storage
 from arenite.graph import OPERATORS, DType, Graph, Node
 from arenite.graph.operators import Form, Record
 from arenite.plan import MemoryPlan, check
@@ -28,12 +28,13 @@ def build_program(graph: Graph, plan: MemoryPlan, *, name: str, calibrated: bool
         name=name,
         tensors=tuple(table.tensors),
         calls=tuple(calls),
-        inputs=tuple(Port(tensor, table.index(tensor), graph.labels.get(tensor, ())) for tensor in graph.inputs),
-        outputs=tuple(Port(tensor, table.index(tensor), graph.labels.get(tensor, ())) for tensor in graph.outputs),
+        inputs=tuple(Port(tensor, table.index(tensor), graph.labels.get(tensor, ())) for tensor in graph.input_ports),
+        outputs=tuple(Port(tensor, table.index(tensor), graph.labels.get(tensor, ())) for tensor in graph.output_ports),
         memories=plan.memories,
         memory_bytes=plan.memory_bytes,
         calibrated=calibrated,
         precision=precision,
+        states=tuple(ProgramState(table.index(state.output), table.index(state.input)) for state in graph.states),
     )
 
 

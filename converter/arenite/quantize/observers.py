@@ -84,6 +84,7 @@ def observe(graph: Graph, data: Dataset, tensors: Iterable[str], progress: Progr
             progress(done, total)
     extremes = {name: Range(low[name], high[name]) if low[name] <= high[name] else Range(0.0, 0.0) for name in names}
     counts = {name: np.zeros(BINS, np.int64) for name in names}
+    run.reset()
     for feeds in data.samples():
         for name, values in run(feeds).items():
             counts[name] += _count(np.asarray(values, np.float64).ravel(), extremes[name])
