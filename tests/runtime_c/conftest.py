@@ -19,7 +19,7 @@ from arenite.graph import DType, Quantization
 from arenite.plan import Memory
 from arenite_runtime.flat import arenite_generated as schema
 
-from runtime_c import typed_programs
+from runtime_c import typed_node_programs, typed_programs
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "runtime_c"
@@ -240,6 +240,9 @@ PROGRAMS = {
     "small": small_program,
     "typed_spatial": lambda: typed_programs.spatial(ProgramBuilder(6)),
     "typed_elementwise": lambda: typed_programs.elementwise(ProgramBuilder(7)),
+    "typed_reductions": lambda: typed_node_programs.reductions(ProgramBuilder(8)),
+    "typed_indexing": lambda: typed_node_programs.indexing(ProgramBuilder(9)),
+    "typed_recurrent": lambda: typed_node_programs.recurrent(ProgramBuilder(10)),
 }
 
 
