@@ -19,6 +19,8 @@ from onnx import helper, numpy_helper
 from arenite.graph.expression import Expression
 from arenite.graph.graph import Graph
 from arenite.graph.node import Node
+from arenite.graph.onnx_classical_export import EXPORTERS as CLASSICAL
+from arenite.graph.onnx_classical_export import ML, ML_VERSION
 from arenite.graph.onnx_spatial_export import EXPORTERS as SPATIAL
 from arenite.graph.onnx_typed_export import EXPORTERS as TYPED
 from arenite.graph.operators.declaration import UNBOUNDED
@@ -61,7 +63,7 @@ def to_onnx(graph: Graph, outputs: Sequence[str] | None = None, *, fake_quantize
             [_value(name, graph.tensors[name]) for name in wanted],
             constants + own,
         ),
-        opset_imports=[helper.make_opsetid("", OPSET)],
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(ML, ML_VERSION)],
         producer_name="arenite",
         ir_version=IR_VERSION,
     )
@@ -405,4 +407,5 @@ _EXPORTERS: dict[str, Callable[[_Export, Node], str | list[str]]] = {
     "BatchNormalization": _batch_normalization,
     **TYPED,
     **SPATIAL,
+    **CLASSICAL,
 }
