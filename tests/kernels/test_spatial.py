@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arenite.graph import Graph
+from arenite.graph.onnx_export import to_onnx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from kernels.cases import Array, generator
 from kernels.node_calls import NodeCall, assert_close, run_c, run_numpy, run_onnxruntime
 from kernels.portable_library import PortableLibrary
+from onnx.reference import ReferenceEvaluator
 
 WILD = np.asarray([np.nan, np.inf, -np.inf, 1e30, -1e30, 3e9, -3e9, -1, 1, 0, -0.0], np.float32)
 
@@ -119,7 +122,7 @@ def deform_conv(draw: DrawFn, wild: bool) -> NodeCall:
     channels, filters = 2 * draw(st.integers(1, 2)), group * draw(st.integers(1, 2))
     kernel, strides, dilations = sizes(draw, 2, 3), sizes(draw, 2, 2), sizes(draw, 2, 2)
     pads = sizes(draw, 4, 2)
-    spatial = tuple((k - 1) * d + 1 + draw(st.integers(0, 3)) for k, d in zip(kernel, dilations, strict=True))
+    spatial = tuple((k - 1) * d + 1 + draw(st.integers(0 if wild else 1, 3)) for k, d in zip(kernel, dilations, strict=True))
     out = [
         (n + pads[i] + pads[2 + i] - (k - 1) * d - 1) // s + 1
         for i, (n, k, d, s) in enumerate(zip(spatial, kernel, dilations, strides, strict=True))
@@ -154,6 +157,18 @@ def col2im(draw: DrawFn, wild: bool) -> NodeCall:
     return NodeCall("Col2Im", "float32", [x], attributes)
 
 
+def run_reference(call: NodeCall) -> list[Array]:
+    graph = Graph("node")
+    for tensor in (*call.tensors, *call.results):
+        if tensor is not None:
+            graph.add(tensor)
+    graph.inputs = [tensor.name for tensor in call.tensors if tensor is not None]
+    graph.outputs = [tensor.name for tensor in call.results]
+    graph.nodes = [call.node]
+    feeds = {tensor.name: x for tensor, x in zip(call.tensors, call.inputs, strict=True) if tensor is not None}
+    return [np.asarray(y) for y in ReferenceEvaluator(to_onnx(graph)).run(None, feeds)]
+
+
 CALLS = {
     "Resample": resample,
     "MaxPoolWithIndices": max_pool_with_indices,
@@ -178,11 +193,21 @@ def test_numpy_and_c(portable: PortableLibrary, op: str) -> None:
     check()
 
 
-@pytest.mark.parametrize("op", ["MaxPoolWithIndices", "MaxUnpool", "Col2Im"])
+@pytest.mark.parametrize("op", ["MaxPool", "MaxPoolWithIndices", "MaxUnpool", "Col2Im"])
 def test_numpy_and_onnxruntime(op: str) -> None:
     @settings(deadline=None, derandomize=True, max_examples=25)
     @given(CALLS[op](wild=False))
     def check(call: NodeCall) -> None:
         assert_close(run_numpy(call), run_onnxruntime(call), call)
+
+    check()
+
+
+@pytest.mark.parametrize("op", ["GridSample", "RoiAlign", "DeformConv", "Col2Im"])
+def test_numpy_and_the_reference(op: str) -> None:
+    @settings(deadline=None, derandomize=True, max_examples=25)
+    @given(CALLS[op](wild=False))
+    def check(call: NodeCall) -> None:
+        assert_close(run_numpy(call), run_reference(call), call)
 
     check()

@@ -251,7 +251,10 @@ def _padded(export: _Export, node: Node, fill: float) -> str:
     (top, left, bottom, right), (more_h, more_w) = a["pads"], a["overhang"]
     x = export.to_nchw(node.input)
     pads = [0, 0, top, left, 0, 0, bottom + more_h, right + more_w]
-    return export.emit("Pad", [x, export.constant(pads, np.int64), export.constant(fill)]) if any(pads) else x
+    if not any(pads):
+        return x
+    value = export.constant(fill, export.graph.tensors[node.input].dtype.numpy)
+    return export.emit("Pad", [x, export.constant(pads, np.int64), value])
 
 
 def _pool_attributes(node: Node) -> dict[str, Any]:
@@ -260,7 +263,9 @@ def _pool_attributes(node: Node) -> dict[str, Any]:
 
 
 def _max_pool(export: _Export, node: Node) -> str:
-    return export.to_nhwc(export.emit("MaxPool", [_padded(export, node, -np.inf)], **_pool_attributes(node)))
+    dtype = export.graph.tensors[node.input].dtype.numpy
+    least = -np.inf if dtype.kind == "f" else np.iinfo(dtype.name).min
+    return export.to_nhwc(export.emit("MaxPool", [_padded(export, node, least)], **_pool_attributes(node)))
 
 
 def pool_counts(shape: Sequence[int], attributes: Mapping[str, Any], out: tuple[int, int]) -> NDArray[np.int64]:
@@ -313,7 +318,8 @@ def _reduce_mean(export: _Export, node: Node) -> str:
 
 def _pad(export: _Export, node: Node) -> str:
     a = node.attributes
-    return export.emit("Pad", [node.input, export.constant(a["pads"], np.int64), export.constant(a["value"])])
+    value = export.constant(a["value"], export.graph.tensors[node.input].dtype.numpy) if len(node.inputs) == 1 else _names(node)[1]
+    return export.emit("Pad", [node.input, export.constant(a["pads"], np.int64), value])
 
 
 def _slice(export: _Export, node: Node) -> str:
