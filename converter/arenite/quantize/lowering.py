@@ -12,7 +12,7 @@ from arenite.errors import QuantizationError
 from arenite.graph import DType, Graph, Node, Quantization, Tensor
 from arenite.graph.operators import UNBOUNDED
 from arenite.quantize.multipliers import activation_bounds, lookup_table, quantize_values
-from arenite.quantize.observers import Range
+from arenite.quantize.ranges import Range
 from arenite.quantize.scales import asymmetric
 
 

@@ -11,8 +11,9 @@ from arenite.quantize.edges import IO, with_edges
 from arenite.quantize.fidelity import Fidelity, measure
 from arenite.quantize.lower import lower
 from arenite.quantize.lower_typed import without_detours
-from arenite.quantize.observers import OBSERVERS, Histogram, Progress, Range, min_max, observe, percentile
+from arenite.quantize.observers import OBSERVERS, Histogram, Progress, min_max, observe, percentile
 from arenite.quantize.placement import typed_nodes
+from arenite.quantize.ranges import Range
 from arenite.quantize.scales import choose_scales, representable, undetermined
 from arenite.quantize.to_typed import drops_annotations, to_typed
 

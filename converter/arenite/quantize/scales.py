@@ -13,7 +13,7 @@ import numpy as np
 
 from arenite.errors import QuantizationError
 from arenite.graph import DType, Expression, Graph, Node, Quantization
-from arenite.quantize.observers import Range
+from arenite.quantize.ranges import Range
 
 SOFTMAX = Quantization.per_tensor(1 / 256, -128)
 """Of a Softmax output without annotation: covers [0, 1 − 1/256]."""
