@@ -26,6 +26,10 @@ class ShapeError(AreniteError):
     exit_code = 4
 
 
+class PortError(ShapeError):
+    """A --state or a --bind that does not fit the model's inputs and outputs."""
+
+
 @dataclass(frozen=True)
 class Unsupported:
     """One reason for refusing a model."""

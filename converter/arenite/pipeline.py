@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,8 +19,8 @@ from arenite.emit.flat import serialize
 from arenite.emit.identifiers import program_name
 from arenite.emit.program import Program
 from arenite.errors import OutputError, QuantizationError, ToolError
-from arenite.frontend import load
-from arenite.graph import Graph
+from arenite.frontend import likely_states, load
+from arenite.graph import Graph, State
 from arenite.graph.printer import format_graph
 from arenite.graph.source_ports import SourcePort, source_ports
 from arenite.graph.verifier import verify
@@ -51,6 +51,10 @@ class ConvertOptions:
     """The folder to write. None: named after the model, beside it."""
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Of inputs with dynamic dimensions, by name."""
+    values: Mapping[str, float] = field(default_factory=dict)
+    """Inputs that become constants, every element of them this number."""
+    states: Mapping[str, str] = field(default_factory=dict)
+    """Output → input that takes its value in the next invocation; a caller sees neither."""
     float_layers: tuple[str, ...] = ()
     """Names of ONNX nodes that an int8 model computes in float32."""
     io: str | None = None
@@ -92,7 +96,7 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
         target_named(options.target)
     history = _History(options.dump_ir)
 
-    source = load(path, options.shapes)
+    source = load(path, options.shapes, values=options.values, states=options.states)
     history("load", source)
     graph = optimize(source, io_layout=options.io_layout, on_pass=history)
     ports = source_ports(source, history.before.get("drop_edge_transposes", graph), graph)
@@ -112,7 +116,7 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
     arn = serialize(program, strip_names=options.strip_names)
 
     files = _build_files(program, arn)
-    about = _with_flash(_circumstances(path, options, ports, quantized, data), files)
+    about = _with_flash(_circumstances(path, options, ports, quantized, data, likely_states(graph)), files)
     report = build_report(program, quantized.graph, memory, arn, about)
     write_folder(folder, {**files, **_report_files(report, files)}, force=options.force)
     return Conversion(folder, report, program, quantized, memory)
@@ -166,7 +170,7 @@ class _History:
 
 def _load_calibration(path: Path, ports: Mapping[str, SourcePort], graph: Graph) -> Dataset:
     """Samples in the ONNX layout, turned into that of the optimized `graph`. Raises CalibrationError."""
-    specs = tuple(InputSpec(name, ports[name].shape, ports[name].dtype, graph.tensors[name].quantization) for name in graph.inputs)
+    specs = tuple(InputSpec(name, ports[name].shape, ports[name].dtype, graph.tensors[name].quantization) for name in graph.input_ports)
     data = load_data(path, specs)
     inputs = {
         name: np.ascontiguousarray(np.transpose(values, (0, *(1 + axis for axis in ports[name].permutation))))
@@ -176,7 +180,12 @@ def _load_calibration(path: Path, ports: Mapping[str, SourcePort], graph: Graph)
 
 
 def _circumstances(
-    path: Path, options: ConvertOptions, ports: dict[str, SourcePort], quantized: QuantizedModel, data: Dataset | None
+    path: Path,
+    options: ConvertOptions,
+    ports: dict[str, SourcePort],
+    quantized: QuantizedModel,
+    data: Dataset | None,
+    likely: Sequence[State],
 ) -> Circumstances:
     finite = [value for value in quantized.sqnr_db.values() if math.isfinite(value)]
     return Circumstances(
@@ -190,7 +199,14 @@ def _circumstances(
         quality={layer.output: layer for layer in quantized.layers},
         sources=ports,
         sqnr_db=min(finite, default=None),
-        notes=(*quantized.notes, *_unused(options), *(f"{layer.name}: {note}" for layer in quantized.layers for note in layer.notes)),
+        states=options.states,
+        values=options.values,
+        notes=(
+            *_proposals(likely),
+            *quantized.notes,
+            *_unused(options),
+            *(f"{layer.name}: {note}" for layer in quantized.layers for note in layer.notes),
+        ),
         calibration_warnings=_calibration_warnings(data) if data is not None else (),
     )
 
@@ -201,6 +217,14 @@ def _calibration_warnings(data: Dataset) -> tuple[str, ...]:
         f"Every sample of the input {name} in {Path(data.source).name} is the same constant, {value:g}."
         for name, value in data.constant_inputs().items()
     )
+
+
+def _proposals(likely: Sequence[State]) -> tuple[str, ...]:
+    if not likely:
+        return ()
+    pairs = ", ".join(f"{state.output} → {state.input}" for state in likely)
+    options = " ".join(f"--state {shlex.quote(f'{state.output}={state.input}')}" for state in likely)
+    return (f"{pairs}: looks like what the next invocation goes on from. To keep it in the arena between invocations: {options}",)
 
 
 def _unused(options: ConvertOptions) -> tuple[str, ...]:
@@ -235,6 +259,10 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
         words += [flag, str(value)] if value is not None else []
     for name, shape in options.shapes.items():
         words += ["--shape", f"{name}={','.join(map(str, shape))}"]
+    for name, number in options.values.items():
+        words += ["--bind", f"{name}={int(number) if float(number).is_integer() else repr(number)}"]
+    for state, into in options.states.items():
+        words += ["--state", f"{state}={into}"]
     for layer in options.float_layers:
         words += ["--float-layer", layer]
     default = ConvertOptions()

@@ -70,3 +70,20 @@ def test_calibration_data_is_not_used_and_the_report_says_so(project, arenite, t
     words = ("--precision", "float32", "--calibration", project.calibration, "--output", tmp_path / "out")
     outcome = arenite("convert", project.model, *words, "--json")
     assert outcome.code == 0 and any("calibration.npz is not used" in note for note in outcome.json["notes"])
+
+
+def test_a_single_layer_in_float(project, arenite, tmp_path):
+    words = ("--calibration", project.calibration, "--float-layer", "gemm", "--output", tmp_path / "out")
+    value = arenite("convert", project.model, *words, "--json").json
+    assert value["precision"] == "mixed" and any("gemm (FullyConnected)" in note for note in value["notes"])
+    forms = [(layer["op"], layer["variant"]) for layer in value["layers"]]
+    assert forms[-3:] == [("Dequantize", "int8"), ("FullyConnected", "float32"), ("Quantize", "int8")] and ("Conv", "int8") in forms
+    words = ("verify", project.model, tmp_path / "out", "--data", project.data, "--engine", "c", "--engine", "compiled")
+    verified = arenite(*words, "--json").json
+    assert verified["agree"] is True and verified["compared_by"] == {"scores": "step"} and verified["engines"]["c"]["sqnr_db"] > 20
+    assert "every value of scores within a step of int8" in arenite(*words).out
+
+
+def test_a_layer_that_is_not_there(project, arenite, tmp_path):
+    outcome = arenite("convert", project.model, "--float-layer", "gem", "--output", tmp_path / "out")
+    assert outcome.code == 7 and "--float-layer gem: no layer has this name. There are: gemm" in outcome.err

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from arenite.targets.board import Board, board_named
+from arenite.targets.catalogue import TARGETS
 from arenite.targets.compiler import SourceSet
 from arenite.targets.emulator import run_image
 from arenite.targets.image import Image
@@ -19,9 +20,10 @@ Run = Callable[..., Outcome]
 SELF_TEST = Path(__file__).with_name("self_test.c")
 
 
-@pytest.fixture(scope="session")
-def board() -> Board:
-    return board_named("qemu_mps2_an386")
+@pytest.fixture(scope="session", params=[target.board for target in TARGETS.values()])
+def board(request: pytest.FixtureRequest) -> Board:
+    """Each target's."""
+    return board_named(request.param)
 
 
 @pytest.fixture(params=["gcc", "zig"])

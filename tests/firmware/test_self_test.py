@@ -28,7 +28,8 @@ def test_missing_file_is_a_status(run: Run) -> None:
 
 @pytest.mark.parametrize(("arguments", "status"), [(("x",), 42), ((), 64), (("d",), 0), (("f",), 7)])
 def test_exit_status(run: Run, arguments: tuple[str, ...], status: int) -> None:
-    """A given status; none for missing arguments; .data and .bss are initialised; the FPU is on and rounds as IEEE 754 says."""
+    """A given status; none for missing arguments; .data and .bss are initialised; float arithmetic, by the FPU or without,
+    rounds as IEEE 754 says."""
     assert run(*arguments).status == status
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from arenite.targets.board import Board
+from arenite.targets.catalogue import target_named
 from arenite.targets.compiler import Compiler, SourceSet, tool_version
 from arenite.targets.host import FLAGS as HOST_FLAGS
 from arenite.targets.sources import native_root
@@ -26,10 +27,9 @@ def compiler(name: str, *flags: str) -> Compiler:
 
 @pytest.mark.parametrize("optimize", ["-Os", "-O2"])
 def test_firmware(board: Board, optimize: str) -> None:
-    arm = compiler("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16")
-    sources = SourceSet(
-        (*board.sources, FIRMWARE / "apps" / "run_model" / "main.c", Path(__file__).with_name("self_test.c")), board.includes
-    )
+    arm = compiler("arm-none-eabi-gcc", *target_named(board.target).gcc_flags)
+    apps = (FIRMWARE / "apps" / "run_model" / "main.c", FIRMWARE / "apps" / "run_models" / "main.c")
+    sources = SourceSet((*board.sources, *apps, Path(__file__).with_name("self_test.c")), (*board.includes, RUNTIME / "include"))
     assert arm.compile(sources, (*FLAGS, *STRICT, optimize))
 
 

@@ -1,4 +1,4 @@
-"""MaxPool, AveragePool, the global pools, ReduceMean.
+"""MaxPool, AveragePool, LpPool, the global pools, MaxUnpool, ReduceMean.
 
 `specified` is written after the operators' text (version 22): with ceil_mode a last window counts unless it would start in the padding
 behind the image; an average divides by the positions inside the image, or, with count_include_pad, inside the padded image, never by
@@ -156,12 +156,101 @@ def test_reduce_mean_without_axes(agree, values):
     assert [node.op for node in graph.nodes] == ["Reshape"]  # a copy, because input and output keep their names
 
 
-def test_indices_are_refused_only_where_used(attempt, agree, values):
-    x = {"x": values(1, 1, 4, 4)}
-    pool = helper.make_node("MaxPool", ["x"], ["y", "i"], name="pool", kernel_shape=[2, 2], storage_order=1)
-    with pytest.raises(UnsupportedModelError, match=r"pool \(MaxPool\): the output Indices, i, is used \(storage_order=1\)"):
-        attempt(pool, x, outputs=["y", "i"])
-    agree(pool, x, oracles=("onnxruntime",))
+INDEXED = {
+    "plain": ((2, 3, 6, 7), {"kernel_shape": [2, 3], "strides": [2, 2]}),
+    "pads": ((1, 2, 5, 5), {"kernel_shape": [3, 3], "pads": [1, 2, 2, 1]}),
+    "dilations": ((1, 2, 7, 8), {"kernel_shape": [2, 3], "dilations": [3, 2]}),
+    "ceil_mode": ((1, 1, 6, 6), {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1}),
+    "1-D": ((1, 3, 9), {"kernel_shape": [3], "strides": [2]}),
+    "3-D": ((1, 2, 4, 5, 6), {"kernel_shape": [2, 2, 3], "strides": [2, 1, 2]}),
+}
+
+
+@pytest.mark.parametrize(("form", "storage_order"), [(form, order) for form in INDEXED for order in (0, 1) if (form, order) != ("3-D", 1)])
+def test_indices(form, storage_order, agree, values):
+    """Of volumes in column-major order onnxruntime has other indices; tests/kernels/test_spatial.py compares the kernels there."""
+    shape, attributes = INDEXED[form]
+    node = helper.make_node("MaxPool", ["x"], ["y", "i"], storage_order=storage_order, **attributes)
+    agree(node, {"x": values(*shape)}, outputs=["y", "i"], oracles=("onnxruntime",))
+
+
+def test_indices_cost_nothing_where_nobody_reads_them(agree, values):
+    pool = helper.make_node("MaxPool", ["x"], ["y", "i"], kernel_shape=[2, 2])
+    graph = agree(pool, {"x": values(1, 1, 4, 4)}, oracles=("onnxruntime",))
+    assert [node.op for node in graph.nodes if node.op.startswith("Max")] == ["MaxPool"]
+
+
+def test_indices_in_four_dimensions_are_refused(attempt, values):
+    node = helper.make_node("MaxPool", ["x"], ["y", "i"], kernel_shape=[1, 1, 2, 2])
+    with pytest.raises(UnsupportedModelError, match="the output Indices of 4 spatial dimensions"):
+        attempt(node, {"x": values(1, 1, 2, 2, 4, 4)}, outputs=["y", "i"])
+
+
+@pytest.mark.parametrize("shape", [None, (1, 2, 9, 10)])
+def test_max_unpool(shape, agree, values):
+    x = values(1, 2, 8, 8)
+    nodes = [
+        helper.make_node("MaxPool", ["x"], ["p", "i"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("MaxUnpool", ["p", "i", *(["s"] if shape else [])], ["y"], kernel_shape=[2, 2], strides=[2, 2]),
+    ]
+    agree(nodes, {"x": x}, {} if shape is None else {"s": np.array(shape)}, oracles=("reference",))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_bytes_that_stand_for_themselves(dtype, attempt):
+    graph = attempt(helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[2, 2]), {"x": np.zeros((1, 3, 4, 4), dtype)}, opset=12)
+    assert graph.tensors["y"].dtype.numpy == dtype and graph.tensors["y"].shape == (1, 3, 3, 3)
+
+
+VOLUMES = {
+    "plain": ((1, 2, 4, 5, 6), {"kernel_shape": [2, 3, 2]}),
+    "strides": ((2, 2, 5, 5, 6), {"kernel_shape": [3, 2, 2], "strides": [2, 1, 3]}),
+    "pads": ((1, 2, 5, 4, 6), {"kernel_shape": [3, 3, 3], "pads": [1, 0, 2, 2, 1, 0], "strides": [2, 2, 1]}),
+    "ceil_mode": ((1, 2, 6, 5, 4), {"kernel_shape": [3, 2, 3], "strides": [2, 2, 2], "ceil_mode": 1}),
+    "depth alone": ((1, 2, 6, 5, 4), {"kernel_shape": [3, 1, 1], "strides": [2, 1, 1]}),
+}
+
+
+@pytest.mark.parametrize("form", VOLUMES)
+@pytest.mark.parametrize("op", ["MaxPool", "AveragePool"])
+@pytest.mark.parametrize("include", [0, 1])
+def test_volumes(form, op, include, agree, values):
+    shape, attributes = VOLUMES[form]
+    x = values(*shape)
+    more = {} if op == "MaxPool" else {"count_include_pad": include}
+    windows = {"strides": [1] * 3, "pads": [0] * 6, **{k: v for k, v in attributes.items() if k != "kernel_shape"}, **more}
+    want = specified(op, x, attributes["kernel_shape"], dilations=[1] * 3, **windows)
+    agree(helper.make_node(op, ["x"], ["y"], **attributes, **more), {"x": x}, opset=19, oracles=("onnxruntime",), expected=[want])
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+@pytest.mark.parametrize("shape", [(1, 3, 9), (2, 3, 7, 6), (1, 2, 5, 4, 6)])
+def test_lp_pool(p, shape, agree, values):
+    """Padding counts as zeros. (The reference divides by what lies inside and multiplies by the whole window.)"""
+    x, rank = values(*shape), len(shape) - 2
+    pads = [1] * rank + [0] * rank
+    node = helper.make_node("LpPool", ["x"], ["y"], kernel_shape=[2] * rank, strides=[2] * rank, pads=pads, p=p)
+    want = specified("AveragePool", np.abs(x.astype(np.float64)) ** p, [2] * rank, [2] * rank, [1] * rank, pads, count_include_pad=1)
+    agree(node, {"x": x}, opset=18, oracles=("onnxruntime",), expected=[(want * 2**rank) ** (1 / p)], tolerance=3e-5)
+
+
+def test_lp_pool_with_dilations_and_ceil_mode(agree, values):
+    x = values(1, 2, 8, 8)
+    how = {"strides": [3, 2], "dilations": [2, 1], "ceil_mode": 1}
+    node = helper.make_node("LpPool", ["x"], ["y"], kernel_shape=[2, 3], **how)
+    squares = np.zeros((1, 2, 10, 10))
+    squares[:, :, :8, :8] = x.astype(np.float64) ** 2
+    windows = [squares[:, :, i : i + 3 : 2, j : j + 3].sum(axis=(2, 3)) for i in range(0, 8, 3) for j in range(0, 7, 2)]
+    want = np.sqrt(np.stack(windows, axis=-1).reshape(1, 2, 3, 4))
+    agree(node, {"x": x}, opset=22, oracles=(), expected=[want])
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+@pytest.mark.parametrize("shape", [(1, 3, 5, 4), (2, 3, 7), (1, 2, 3, 4, 2)])
+def test_global_lp_pool(p, shape, agree, values):
+    x = values(*shape)
+    want = (np.abs(x.astype(np.float64)) ** p).sum(axis=tuple(range(2, x.ndim)), keepdims=True) ** (1 / p)
+    agree(helper.make_node("GlobalLpPool", ["x"], ["y"], p=p), {"x": x}, oracles=("onnxruntime",), expected=[want], tolerance=3e-5)
 
 
 def test_window_wholly_in_the_padding_is_refused(attempt, values):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import onnx.defs
 from arenite.frontend.importers import IMPORTERS, MOVES_INT8
 from arenite.frontend.model_file import NEWEST_OPSET, OLDEST_OPSET
+from arenite.frontend.standard_functions import FUNCTIONS
 from arenite.frontend.supported import supported_operators
 from arenite.graph import OPERATORS
 from arenite.graph.expression import UNARY
@@ -20,13 +21,14 @@ REQUIRED = {
 
 def test_rows():
     rows = {row.name: row for row in supported_operators()}
-    assert list(rows) == sorted(IMPORTERS)
+    assert list(rows) == sorted({*IMPORTERS, *FUNCTIONS})
     assert REQUIRED | set(UNARY) <= set(rows)
     assert (rows["Conv"].first_opset, rows["Conv"].last_opset) == (OLDEST_OPSET, NEWEST_OPSET)
     assert rows["HardSwish"].first_opset == 14
     assert rows["Conv"].becomes == ("Conv", "DepthwiseConv")
     assert rows["GlobalAveragePool"].becomes == ("ReduceMean",)
-    assert rows["Gather"].becomes == ("Slice",)
+    assert rows["Gather"].becomes == ("Slice", "Gather")
+    assert rows["Attention"].notes == "written out as the standard defines it"
 
 
 def test_rows_name_real_operators():
@@ -34,7 +36,7 @@ def test_rows_name_real_operators():
         domain, _, plain = row.name.rpartition(".")
         assert domain == "com.microsoft" or onnx.defs.has(plain, domain)
         assert set(row.becomes) <= set(OPERATORS)
-        assert row.becomes or row.name in ("Cast", "Constant", "Dropout", "Identity")
+        assert row.becomes or row.name in {"Cast", "Constant", "Dropout", "EyeLike", "Identity", *FUNCTIONS}
 
 
 def test_every_declared_source_has_an_importer():

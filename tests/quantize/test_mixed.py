@@ -120,6 +120,17 @@ def test_what_has_no_int8_form_runs_in_float_and_on_integers(execute: Any) -> No
     assert np.abs(y - np.maximum(x @ W1.T, x @ W2.T) @ W3.T).max() < 0.2
 
 
+def test_a_model_without_int8_layers_stays_as_it_is() -> None:
+    """Quantized ports would only cost accuracy."""
+    graph = Graph("net", inputs=["a", "b"], outputs=["m"])
+    for name in ("a", "b", "m"):
+        graph.tensors[name] = Tensor(name, (1, 8), DType.FLOAT32)
+    graph.nodes = [Node("Max", "greater", ("a", "b"), ("m",), {})]
+    model = quantize(graph)
+    assert (model.precision, model.calibrated) == ("float32", True) and "no layer has an int8 form" in model.notes[0]
+    assert variants(model.graph) == [("Max", "float32")]
+
+
 def test_an_unknown_layer_is_refused_with_a_suggestion(net: Any) -> None:
     graph = three_layers(net)
     name = graph.nodes[0].name

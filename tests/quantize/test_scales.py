@@ -9,7 +9,7 @@ import pytest
 from arenite.errors import QuantizationError
 from arenite.graph import Quantization, Tensor
 from arenite.graph.operators import UNBOUNDED
-from arenite.quantize.observers import Range
+from arenite.quantize.ranges import Range
 from arenite.quantize.scales import asymmetric, choose_scales, representable, undetermined
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from arenite.report import Layer, Limits, Report, ReportPort
+from arenite.report import Layer, Limits, Report, ReportPort, ReportState
 from arenite.report.contents import Buffer, EdgeTranspose
 from arenite.targets.flash_size import FlashSize
 
@@ -66,4 +66,6 @@ def report() -> Report:
         checksum=12345,
         limits=Limits(ram_bytes=100, flash_bytes=2000),
         notes=("conv <1> & co: bias clamped",),
+        states=(ReportState("h_out", "h_in", (1, 8), "int8", 0.25, -3, 8),),
+        values={"rate": 16000.0},
     )

@@ -10,7 +10,7 @@ from arenite.emit.program import Storage
 from arenite.graph import DType, Quantization
 from arenite.plan import Memory
 
-from runtime_c import typed_programs
+from runtime_c import typed_node_programs, typed_programs
 
 CLAMP = {"activation_min": -128, "activation_max": 127}
 POINTS = {"input_zero_point": 3, "output_zero_point": -5}
@@ -224,4 +224,7 @@ PROGRAMS = {
     "small": small_program,
     "typed_spatial": lambda: typed_programs.spatial(ProgramBuilder(6)),
     "typed_elementwise": lambda: typed_programs.elementwise(ProgramBuilder(7)),
+    "typed_reductions": lambda: typed_node_programs.reductions(ProgramBuilder(8)),
+    "typed_indexing": lambda: typed_node_programs.indexing(ProgramBuilder(9)),
+    "typed_recurrent": lambda: typed_node_programs.recurrent(ProgramBuilder(10)),
 }

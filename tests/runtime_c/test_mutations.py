@@ -15,6 +15,7 @@ from arenite.emit.flat import serialize
 
 HERE = Path(__file__).resolve().parent
 RUNTIME = HERE.parents[1] / "runtime_c"
+TYPED_NODES = ("typed_reductions", "typed_indexing", "typed_recurrent")
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
@@ -42,7 +43,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def fuzz(driver: Path, tmp_path: Path, arn: Callable[[str], bytes], rich_models: dict[str, bytes]) -> Callable[..., dict[str, int]]:
     paths = []
-    names = ("forest", "channels", "spatial", "elementwise", "small", "typed_spatial", "typed_elementwise")
+    names = ("forest", "channels", "spatial", "elementwise", "small", "typed_spatial", "typed_elementwise", *TYPED_NODES)
     for name, file in {name: arn(name) for name in names}.items() | rich_models.items():
         paths.append(tmp_path / f"{name}.arn")
         paths[-1].write_bytes(file)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from arenite.cli.console import Debug, Json, Quiet, command
-from arenite.cli.options import parse_shapes, parse_size
+from arenite.cli.options import parse_shapes, parse_size, parse_states, parse_values
 from arenite.errors import PlanError
 
 
@@ -45,6 +45,13 @@ def convert(
     target: Annotated[str | None, typer.Option(help="Processor that the model is for, e.g. cortex-m4.")] = None,
     output: Annotated[Path | None, typer.Option(help="Folder to write. Default: named after the model, beside it.")] = None,
     shape: Annotated[list[str], typer.Option(metavar="NAME=1,2,3", help="Shape of an input with dynamic dimensions; repeatable.")] = [],  # noqa: B006
+    bind: Annotated[
+        list[str], typer.Option(metavar="NAME=NUMBER", help="Make this input a constant, of this number throughout; repeatable.")
+    ] = [],  # noqa: B006
+    state: Annotated[
+        list[str],
+        typer.Option(metavar="OUTPUT=INPUT", help="Keep this output as that input of the next invocation; repeatable."),
+    ] = [],  # noqa: B006
     io: Annotated[
         Io | None,
         typer.Option(help="Element type of inputs and outputs; model: as the ONNX file declares each. Default: that of --precision."),
@@ -71,7 +78,7 @@ def convert(
 
     Writes a folder with the flat model (.arn), C sources in both forms, the C runtime, and a report.
     """
-    shapes = parse_shapes(shape)
+    shapes, values, states = parse_shapes(shape), parse_values(bind), parse_states(state)
     limits = parse_size(max_ram, "--max-ram"), parse_size(max_flash, "--max-flash")
     with command(json, quiet, debug) as terminal:
         from arenite import pipeline, report  # onnxruntime takes a second to import: --help need not wait for it
@@ -82,6 +89,8 @@ def convert(
             target=target,
             output=output,
             shapes=shapes,
+            values=values,
+            states=states,
             float_layers=tuple(float_layer),
             io=None if io is None else io.value,
             io_layout=io_layout.value,

@@ -23,6 +23,36 @@ def parse_shapes(values: list[str]) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
+def parse_values(values: list[str]) -> dict[str, float]:
+    """`sr=16000` → {"sr": 16000.0}. Raises typer.BadParameter."""
+    numbers: dict[str, float] = {}
+    for value in values:
+        name, separator, text = value.rpartition("=")
+        try:
+            number = float(text)
+        except ValueError:
+            separator = ""
+        if not separator or not name:
+            raise typer.BadParameter(f"{value!r} is not NAME=NUMBER: an input's name and its value", param_hint="--bind")
+        if name in numbers:
+            raise typer.BadParameter(f"the input {name!r} has two values", param_hint="--bind")
+        numbers[name] = number
+    return numbers
+
+
+def parse_states(values: list[str]) -> dict[str, str]:
+    """`stateN=state` → {"stateN": "state"}. Raises typer.BadParameter."""
+    states: dict[str, str] = {}
+    for value in values:
+        output, separator, name = value.partition("=")
+        if not separator or not output or not name:
+            raise typer.BadParameter(f"{value!r} is not OUTPUT=INPUT: names of an output and of an input", param_hint="--state")
+        if output in states:
+            raise typer.BadParameter(f"the output {output!r} is in two states", param_hint="--state")
+        states[output] = name
+    return states
+
+
 _FACTORS = {"": 1, "k": 1024, "m": 1024 * 1024}
 
 

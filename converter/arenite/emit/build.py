@@ -10,7 +10,7 @@ import numpy as np
 
 from arenite.emit.constants import place_constants
 from arenite.emit.lower_movement import MOVEMENT_OPERATORS, lower_movement
-from arenite.emit.program import Call, Port, Program, ProgramTensor, Storage
+from arenite.emit.program import Call, Port, Program, ProgramState, ProgramTensor, Storage
 from arenite.graph import OPERATORS, DType, Graph, Node
 from arenite.graph.operators import Form, Record
 from arenite.plan import MemoryPlan, check
@@ -39,15 +39,17 @@ def build_program(
         name=name,
         tensors=tuple(table.tensors),
         calls=tuple(calls),
-        inputs=tuple(Port(tensor, table.index(tensor), graph.labels.get(tensor, ())) for tensor in graph.inputs),
+        inputs=tuple(Port(tensor, table.index(tensor), graph.labels.get(tensor, ())) for tensor in graph.input_ports),
         outputs=tuple(
             Port(port, table.index(tensor), graph.labels.get(tensor, ()))
             for port, tensor in zip(output_names or graph.outputs, graph.outputs, strict=True)
+            if tensor in graph.output_ports
         ),
         memories=plan.memories,
         memory_bytes=plan.memory_bytes,
         calibrated=calibrated,
         precision=precision,
+        states=tuple(ProgramState(table.index(state.output), table.index(state.input)) for state in graph.states),
     )
 
 

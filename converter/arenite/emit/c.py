@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from arenite.emit import c_text
 from arenite.emit.c_layers import Layer, layers
 from arenite.emit.kernels import resolver_entries
-from arenite.emit.program import Port, Program, ProgramTensor, Storage
+from arenite.emit.program import Port, Program, ProgramState, ProgramTensor, Storage
 from arenite.errors import PlanError
 from arenite.graph import DType
 from arenite.version import __version__
@@ -46,6 +46,7 @@ def write_sources(program: Program, arn: bytes) -> dict[str, str]:
         "macs": f"{program.macs:,}",
         "inputs": [_port(program, port, i, "INPUT") for i, port in enumerate(program.inputs)],
         "outputs": [_port(program, port, i, "OUTPUT") for i, port in enumerate(program.outputs)],
+        "states": [_state(program, state) for state in program.states],
     }
     taken = {f"{name}_{function}" for function in ("invoke", "input", "output", "reset", "quantize_input", "dequantize_output")}
     described = layers(program, taken)
@@ -75,7 +76,7 @@ def _includes(program: Program, described: list[Layer]) -> list[list[str]]:
     float_ports = any(program.tensors[port.tensor].dtype is DType.FLOAT32 for port in (*program.inputs, *program.outputs))
     math = any(c_text.needs_math(definition) for layer in described for definition in layer.definitions)
     aligned = any("ARN_ALIGNED" in definition for layer in described for definition in layer.definitions)
-    system = [*(["<math.h>"] if math else []), *(["<string.h>"] if float_ports else [])]
+    system = [*(["<math.h>"] if math else []), *(["<string.h>"] if float_ports or program.states else [])]
     return [*([system] if system else []), [*(['"arenite.h"'] if aligned else []), '"arn_kernels.h"']]
 
 
@@ -114,6 +115,23 @@ def _port(program: Program, port: Port, index: int, direction: str) -> dict[str,
         "is_quantized": is_quantized,
         "is_converted": is_quantized or tensor.dtype is DType.FLOAT32,
         "is_uint8": is_quantized and tensor.dtype is DType.UINT8,
+    }
+
+
+def _state(program: Program, state: ProgramState) -> dict[str, object]:
+    """What the templates say about a value that persists. It begins as the real number 0, which is zeros but for one-byte elements with a
+    zero point."""
+    end, beginning = program.tensors[state.output], program.tensors[state.input]
+    zero_point = 0 if beginning.quantization is None or beginning.dtype.itemsize != 1 else int(beginning.quantization.zero_point)
+    shape = ", ".join(str(size) for size in beginning.shape)
+    text = f'"{c_text.comment(beginning.name)}": {beginning.dtype.value} [{shape}], from "{c_text.comment(end.name)}"'
+    return {
+        "text": c_text.wrapped(f"state {text}", " ").removeprefix(" /* ").removesuffix(" */"),
+        "title": c_text.comment(beginning.name),
+        "bytes": beginning.bytes,
+        "from": end.offset,
+        "to": beginning.offset,
+        "zero_point": zero_point,
     }
 
 

@@ -19,7 +19,7 @@ from arenite_runtime.flat import arenite_generated as schema
 from numpy.typing import NDArray
 
 from arenite.emit.constants import little_endian
-from arenite.emit.program import Call, Port, Program, ProgramTensor, Storage
+from arenite.emit.program import Call, Port, Program, ProgramState, ProgramTensor, Storage
 from arenite.graph import OPERATORS, Quantization
 from arenite.graph.operators import VARIANTS, Form, Record
 from arenite.plan.memory_plan import MemoryKind
@@ -48,6 +48,7 @@ def serialize(program: Program, strip_names: bool = False) -> bytes:
     subgraphs = writer.tables([writer.subgraph(program)], schema.ModelStartSubgraphsVector)
     inputs = writer.tables([writer.port(port) for port in program.inputs], schema.ModelStartInputsVector)
     outputs = writer.tables([writer.port(port) for port in program.outputs], schema.ModelStartOutputsVector)
+    states = writer.tables([writer.state(state) for state in program.states], schema.ModelStartStatesVector) if program.states else 0
     regions = writer.regions(program)
     name = writer.string(program.name)
     producer = writer.string(f"arenite {__version__}")
@@ -64,6 +65,8 @@ def serialize(program: Program, strip_names: bool = False) -> bytes:
     schema.ModelAddCallDepth(builder, 1)
     schema.ModelAddInputs(builder, inputs)
     schema.ModelAddOutputs(builder, outputs)
+    if states:
+        schema.ModelAddStates(builder, states)
     schema.ModelAddData(builder, data)
     if name:
         schema.ModelAddName(builder, name)
@@ -207,6 +210,12 @@ class _Writer:
         if name:
             schema.SubgraphAddName(self.builder, name)
         return int(schema.SubgraphEnd(self.builder))
+
+    def state(self, state: ProgramState) -> int:
+        schema.StateStart(self.builder)
+        schema.StateAddOutput(self.builder, state.output)
+        schema.StateAddInput(self.builder, state.input)
+        return int(schema.StateEnd(self.builder))
 
     def port(self, port: Port) -> int:
         name = self.string(port.name)

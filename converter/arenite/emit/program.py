@@ -73,6 +73,14 @@ class Port:
 
 
 @dataclass(frozen=True)
+class ProgramState:
+    """After the last call, the bytes of tensor `output` are copied to tensor `input`; these begin as the real number 0."""
+
+    output: int
+    input: int
+
+
+@dataclass(frozen=True)
 class Program:
     name: str
     """A C identifier."""
@@ -86,6 +94,8 @@ class Program:
     """False: ranges were measured on synthetic inputs; accuracy is unknown."""
     precision: str = "int8"
     """int8, float32, or mixed: int8 with layers that are not quantized."""
+    states: tuple[ProgramState, ...] = ()
+    """Copied one after another."""
 
     @property
     def arena_bytes(self) -> int:

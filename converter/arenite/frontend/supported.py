@@ -8,6 +8,7 @@ import onnx.defs
 
 from arenite.frontend.importers import IMPORTERS
 from arenite.frontend.model_file import NEWEST_OPSET, OLDEST_OPSET
+from arenite.frontend.standard_functions import FUNCTIONS
 from arenite.graph import OPERATORS
 from arenite.graph.expression import UNARY
 
@@ -71,6 +72,8 @@ def _row(name: str) -> SupportedOperator:
     domain, _, plain = name.rpartition(".")
     known = onnx.defs.get_all_schemas_with_history()
     versions = [schema.since_version for schema in known if schema.name == plain and schema.domain == domain]
+    if name in FUNCTIONS:
+        return SupportedOperator(name, min(versions), NEWEST_OPSET, (), "written out as the standard defines it")
     if domain == "ai.onnx.ml":
         return SupportedOperator(name, min(versions), NEWEST_ML_OPSET, _becomes(name), IMPORTERS[name].notes)
     if domain:  # not ONNX's, which has no schema of it

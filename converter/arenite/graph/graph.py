@@ -10,7 +10,18 @@ from arenite.graph.node import Node
 from arenite.graph.printer import format_graph
 from arenite.graph.tensor import DType, Quantization, Tensor
 
-__all__ = ["Graph", "Node"]
+__all__ = ["Graph", "Node", "State"]
+
+
+@dataclass(frozen=True)
+class State:
+    """A value that persists between invocations: what one invocation computes as `output`, the next reads as `input`.
+
+    Both are tensors of one shape and element type (and, int8, one quantization). The first invocation reads the real number 0.
+    """
+
+    output: str
+    input: str
 
 
 @dataclass
@@ -28,16 +39,37 @@ class Graph:
     io_dtypes: dict[str, DType] = field(default_factory=dict)
     """The element type that the ONNX file declares for an input or output that is not float32 (int8 or uint8)."""
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    states: list[State] = field(default_factory=list)
+    """Their ends are among `inputs` and `outputs`, so that every pass keeps them, but a caller does not see them: see `ports`."""
 
     def copy(self) -> Graph:
         return Graph(
-            self.name, dict(self.tensors), list(self.nodes), list(self.inputs), list(self.outputs), dict(self.io_dtypes), dict(self.labels)
+            self.name,
+            dict(self.tensors),
+            list(self.nodes),
+            list(self.inputs),
+            list(self.outputs),
+            dict(self.io_dtypes),
+            dict(self.labels),
+            list(self.states),
         )
 
     def __str__(self) -> str:
         return format_graph(self)
 
     # Reading
+
+    @property
+    def input_ports(self) -> list[str]:
+        """The inputs that a caller gives: those that are no states."""
+        states = {state.input for state in self.states}
+        return [name for name in self.inputs if name not in states]
+
+    @property
+    def output_ports(self) -> list[str]:
+        """The outputs that a caller gets: those that are no states."""
+        states = {state.output for state in self.states}
+        return [name for name in self.outputs if name not in states]
 
     def tensor(self, name: str | None) -> Tensor:
         if name is None:

@@ -19,6 +19,8 @@ from onnx import helper, numpy_helper
 from arenite.graph.expression import Expression
 from arenite.graph.graph import Graph
 from arenite.graph.node import Node
+from arenite.graph.onnx_classical_export import EXPORTERS as CLASSICAL
+from arenite.graph.onnx_classical_export import ML, ML_VERSION
 from arenite.graph.onnx_spatial_export import EXPORTERS as SPATIAL
 from arenite.graph.onnx_typed_export import EXPORTERS as TYPED
 from arenite.graph.operators.declaration import UNBOUNDED
@@ -61,7 +63,7 @@ def to_onnx(graph: Graph, outputs: Sequence[str] | None = None, *, fake_quantize
             [_value(name, graph.tensors[name]) for name in wanted],
             constants + own,
         ),
-        opset_imports=[helper.make_opsetid("", OPSET)],
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(ML, ML_VERSION)],
         producer_name="arenite",
         ir_version=IR_VERSION,
     )
@@ -249,7 +251,10 @@ def _padded(export: _Export, node: Node, fill: float) -> str:
     (top, left, bottom, right), (more_h, more_w) = a["pads"], a["overhang"]
     x = export.to_nchw(node.input)
     pads = [0, 0, top, left, 0, 0, bottom + more_h, right + more_w]
-    return export.emit("Pad", [x, export.constant(pads, np.int64), export.constant(fill)]) if any(pads) else x
+    if not any(pads):
+        return x
+    value = export.constant(fill, export.graph.tensors[node.input].dtype.numpy)
+    return export.emit("Pad", [x, export.constant(pads, np.int64), value])
 
 
 def _pool_attributes(node: Node) -> dict[str, Any]:
@@ -258,7 +263,9 @@ def _pool_attributes(node: Node) -> dict[str, Any]:
 
 
 def _max_pool(export: _Export, node: Node) -> str:
-    return export.to_nhwc(export.emit("MaxPool", [_padded(export, node, -np.inf)], **_pool_attributes(node)))
+    dtype = export.graph.tensors[node.input].dtype.numpy
+    least = -np.inf if dtype.kind == "f" else np.iinfo(dtype.name).min
+    return export.to_nhwc(export.emit("MaxPool", [_padded(export, node, least)], **_pool_attributes(node)))
 
 
 def pool_counts(shape: Sequence[int], attributes: Mapping[str, Any], out: tuple[int, int]) -> NDArray[np.int64]:
@@ -311,7 +318,8 @@ def _reduce_mean(export: _Export, node: Node) -> str:
 
 def _pad(export: _Export, node: Node) -> str:
     a = node.attributes
-    return export.emit("Pad", [node.input, export.constant(a["pads"], np.int64), export.constant(a["value"])])
+    value = export.constant(a["value"], export.graph.tensors[node.input].dtype.numpy) if len(node.inputs) == 1 else _names(node)[1]
+    return export.emit("Pad", [node.input, export.constant(a["pads"], np.int64), value])
 
 
 def _slice(export: _Export, node: Node) -> str:
@@ -405,4 +413,5 @@ _EXPORTERS: dict[str, Callable[[_Export, Node], str | list[str]]] = {
     "BatchNormalization": _batch_normalization,
     **TYPED,
     **SPATIAL,
+    **CLASSICAL,
 }

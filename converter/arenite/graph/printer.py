@@ -29,6 +29,15 @@ _QUIET: dict[str, tuple[Any, ...]] = {
 """Values that say nothing, and are not printed."""
 
 
+class PersistentState(Protocol):
+    """What is printed of a graph.State."""
+
+    @property
+    def output(self) -> str: ...
+    @property
+    def input(self) -> str: ...
+
+
 class Printable(Protocol):
     """What is printed of a graph.Graph, which itself prints with this module."""
 
@@ -44,6 +53,8 @@ class Printable(Protocol):
     def outputs(self) -> Sequence[str]: ...
     @property
     def io_dtypes(self) -> Mapping[str, DType]: ...
+    @property
+    def states(self) -> Sequence[PersistentState]: ...
 
 
 def format_graph(graph: Printable) -> str:
@@ -55,6 +66,9 @@ def format_graph(graph: Printable) -> str:
     lines += _table([_node(graph, node) for node in graph.nodes])
     lines += ["", "outputs"]
     lines += _table([_port(graph, name) for name in graph.outputs])
+    if graph.states:
+        lines += ["", "states"]
+        lines += _table([[state.input, "←", state.output] for state in graph.states])
     constants = [tensor for tensor in graph.tensors.values() if tensor.is_constant]
     if constants:
         lines += ["", "constants"]

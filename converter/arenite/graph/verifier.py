@@ -78,6 +78,20 @@ def _verify_names(graph: Graph) -> None:
         defined.update(node.outputs)
     for name in graph.outputs:
         _require(name in defined, f"no node writes the output {name}")
+    _verify_states(graph)
+
+
+def _verify_states(graph: Graph) -> None:
+    ends = [end for state in graph.states for end in (state.output, state.input)]
+    _require(len(set(ends)) == len(ends), f"a tensor is in two states: {ends}")
+    for state in graph.states:
+        _require(state.input in graph.inputs, f"the state {state.input} is no input")
+        _require(state.output in graph.outputs, f"the state's output {state.output} is no output")
+        source, target = graph.tensors[state.output], graph.tensors[state.input]
+        _require(
+            (source.shape, source.dtype) == (target.shape, target.dtype),
+            f"the state {state.input} is {target.dtype.value}{target.shape}, its output {state.output} {source.dtype.value}{source.shape}",
+        )
 
 
 def _verify_node(graph: Graph, node: Node) -> None:

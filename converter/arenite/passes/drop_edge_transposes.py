@@ -13,14 +13,14 @@ from arenite.passes.uses import Uses
 
 def drop_edge_transposes(graph: Graph) -> Graph:
     graph = graph.copy()
-    for name in graph.inputs:
+    for name in graph.input_ports:
         uses = Uses(graph)
         reader = uses.readers[name][0] if uses.read_once(name) else None
         if reader is not None and reader.op == "Transpose" and reader.output not in graph.outputs:
             graph.tensors[name] = replace(graph.tensors[reader.output], name=name)
             graph.nodes = [node for node in graph.nodes if node is not reader]
             graph.replace_uses(reader.output, name)
-    for name in graph.outputs:
+    for name in graph.output_ports:
         writer = graph.producer(name)
         if writer is None or writer.op != "Transpose" or writer.input in graph.inputs or writer.input in graph.outputs:
             continue

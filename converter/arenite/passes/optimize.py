@@ -11,6 +11,7 @@ from arenite.passes.absorb_permutations import absorb_permutations
 from arenite.passes.absorb_qdq import absorb_qdq
 from arenite.passes.choose_layouts import choose_layouts
 from arenite.passes.drop_edge_transposes import drop_edge_transposes
+from arenite.passes.drop_state_transposes import drop_state_transposes
 from arenite.passes.fold_affine import fold_affine
 from arenite.passes.fold_constants import fold_constants
 from arenite.passes.fuse_activation import fuse_activation
@@ -24,6 +25,7 @@ from arenite.passes.reduce_slopes import reduce_slopes
 from arenite.passes.reductions import arrange_reductions, expand_reductions
 from arenite.passes.remove_dead import remove_dead
 from arenite.passes.remove_idle import remove_idle
+from arenite.passes.separate_states import separate_states
 
 Pass = Callable[[Graph], Graph]
 OnPass = Callable[[str, Graph], None]
@@ -89,4 +91,6 @@ def optimize(graph: Graph, *, io_layout: str = "onnx", on_pass: OnPass | None = 
     graph = run(graph, lower)
     graph = fixpoint(graph, simplify)
     graph = run(graph, finish)
-    return run(graph, (drop_edge_transposes, merge_views)) if io_layout == "nhwc" else graph
+    if io_layout == "nhwc":
+        graph = run(graph, (drop_edge_transposes, merge_views))
+    return run(graph, (drop_state_transposes, merge_views, separate_states)) if graph.states else graph

@@ -20,7 +20,7 @@ _EMPTY, _SCRATCH = -1, -2
 def check(graph: Graph, plan: MemoryPlan) -> None:
     """Raise ValueError, naming tensor and step, where executing `graph` as `plan` says would not give its results.
 
-    An input whose placement lasts to the end is to be kept, like every output.
+    An input whose placement lasts to the end is to be kept, like every output; a state has to, apart from where its next value comes from.
     """
     if sorted(plan.order) != list(range(len(graph.nodes))):
         raise ValueError(f"the order {plan.order} does not name each of {len(graph.nodes)} nodes once")
@@ -36,6 +36,11 @@ def check(graph: Graph, plan: MemoryPlan) -> None:
     for name, place in plan.placements.items():
         if name in graph.outputs or place.last >= steps:
             execution.read(name, steps)
+    for state in graph.states:
+        if plan.placements[state.input].last < steps:
+            raise ValueError(f"the state {state.input} is overwritten")
+        if any(_overlap(plan.placements[state.output], plan.placements[other.input]) for other in graph.states):
+            raise ValueError(f"the output {state.output} lies in a state's bytes, which the next invocation needs")
 
 
 def _check_places(graph: Graph, plan: MemoryPlan) -> None:

@@ -21,10 +21,15 @@ class Lifetime:
         return cls(min(span.first for span in spans), max(span.last for span in spans))
 
 
+def kept_inputs(graph: Graph, keep_inputs: bool) -> list[str]:
+    """Inputs whose bytes nothing overwrites: the states in any case, whose bytes are theirs between invocations as well."""
+    return graph.inputs if keep_inputs else [state.input for state in graph.states]
+
+
 def lifetimes(graph: Graph, order: Sequence[int], keep_inputs: bool = False) -> dict[str, Lifetime]:
     """Of every tensor that is not constant: from the step that writes it to the last that reads it.
 
-    Inputs live from −1, outputs (and with `keep_inputs` inputs) to the end. What nobody reads lives at the step that writes it.
+    Inputs live from −1, outputs and states (and with `keep_inputs` inputs) to the end. What nobody reads lives at the step that writes it.
     """
     first = dict.fromkeys(graph.inputs, -1)
     last = dict(first)
@@ -35,7 +40,7 @@ def lifetimes(graph: Graph, order: Sequence[int], keep_inputs: bool = False) -> 
                 last[name] = step
         for name in node.outputs:
             first[name] = last[name] = step
-    for name in (*graph.outputs, *(graph.inputs if keep_inputs else ())):
+    for name in (*graph.outputs, *kept_inputs(graph, keep_inputs)):
         if name in first:
             last[name] = len(order)
     return {name: Lifetime(first[name], last[name]) for name in first}

@@ -22,8 +22,9 @@ def plan(
 ) -> MemoryPlan:
     """Where every tensor of `graph` (int8 form) lies, and when.
 
-    `keep_inputs`: no input is overwritten. `memories`: memory 0 is the arena; what does not fit its capacity goes to the others,
-    in turn. `order`: indices into graph.nodes to execute in this order; None: the planner chooses the one of least peak.
+    `keep_inputs`: no input is overwritten; those that are states never are. `memories`: memory 0 is the arena; what does not fit its
+    capacity goes to the others, in turn. `order`: indices into graph.nodes to execute in this order; None: the planner chooses the one of
+    least peak.
 
     Raises PlanError where the memories are too small or an output is a constant, ValueError where `order` is none of this graph.
     """

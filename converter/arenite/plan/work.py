@@ -8,6 +8,7 @@ from functools import cached_property
 
 from arenite.graph import OPERATORS, Graph, Node
 from arenite.plan.aliasing import is_view, takeable, views
+from arenite.plan.lifetimes import kept_inputs
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def work(graph: Graph, keep_inputs: bool, alignment: int) -> tuple[Work, tuple[i
     """Values and tasks of `graph`, and for each task the index of its node (nodes that only reshape are no tasks)."""
     roots = views(graph)
     numbers = {root: number for number, root in enumerate(dict.fromkeys(roots.values()))}
-    kept = {roots[name] for name in (*graph.outputs, *(graph.inputs if keep_inputs else ())) if name in roots}
+    kept = {roots[name] for name in (*graph.outputs, *kept_inputs(graph, keep_inputs)) if name in roots}
     values = tuple(Value(round_up(graph.tensors[root].bytes, alignment), root in graph.inputs, root in kept) for root in numbers)
     indices = tuple(index for index, node in enumerate(graph.nodes) if not is_view(graph, node))
     tasks = []

@@ -52,10 +52,10 @@ class InputSpec:
 
 
 def input_specs(graph: Graph) -> tuple[InputSpec, ...]:
-    """The inputs of a float graph, in order."""
+    """The inputs of a float graph that a caller gives, in order."""
     return tuple(
         InputSpec(name, tensor.shape, graph.io_dtypes.get(name, tensor.dtype), tensor.quantization)
-        for name, tensor in ((name, graph.tensors[name]) for name in graph.inputs)
+        for name, tensor in ((name, graph.tensors[name]) for name in graph.input_ports)
     )
 
 

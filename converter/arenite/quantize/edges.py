@@ -37,7 +37,7 @@ def with_edges(graph: Graph, io: str) -> Graph:
 def _port_type(graph: Graph, name: str, io: str) -> DType:
     if io not in IO:
         raise ValueError(f"io is {io!r}, not one of {IO}")
-    if graph.tensors[name].quantization is None:
+    if graph.tensors[name].quantization is None or any(name in (state.input, state.output) for state in graph.states):
         return graph.tensors[name].dtype
     if io == "model":
         return graph.io_dtypes.get(name, DType.FLOAT32)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from arenite.graph import Graph, Node, Quantization
-from arenite.graph.onnx_export import Evaluator
 from arenite.quantize.calibration_data import Dataset
+from arenite.quantize.evaluation import open_evaluator
 from arenite.quantize.lowering import Lowering, constant_quantization
 from arenite.quantize.multipliers import quantize_values, scale_of, zero_point_of
 from arenite.quantize.scales import representable
@@ -71,8 +71,8 @@ def _with_stored_constants(result: Graph, node: Node, stored: Node | None, lower
 def measure(graph: Graph, quantization: dict[str, Quantization], lowering: Lowering, data: Dataset) -> Fidelity:
     """Compare every quantized activation over the samples of `data`."""
     names = list(quantization)
-    exact = Evaluator(graph, names)
-    rounded = Evaluator(simulated(graph, quantization, lowering), names, fake_quantize=True)
+    exact = open_evaluator(graph, names)
+    rounded = open_evaluator(simulated(graph, quantization, lowering), names, fake_quantize=True)
     signal, noise, outside, total = (dict.fromkeys(names, 0.0) for _ in range(4))
     limits = {name: (representable(quantization[name]), float(quantization[name].scale) / 2) for name in names}
     for feeds in data.samples():

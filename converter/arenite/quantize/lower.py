@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from arenite.errors import QuantizationError
-from arenite.graph import DType, Graph, Node, Quantization, Tensor
+from arenite.graph import DType, Graph, Node, Quantization, State, Tensor
 from arenite.quantize import lower_elementwise as elementwise
 from arenite.quantize import lower_movement as movement
 from arenite.quantize.lower_linear import lower_linear
@@ -53,6 +53,7 @@ def lower(graph: Graph, quantization: dict[str, Quantization], typed: frozenset[
             raise QuantizationError(f"{graph.name}: {node.name} ({node.op}) has no int8 form. `arenite operators` lists what is supported.")
         LOWERINGS[node.op](lowering, node)
     _materialise_outputs(lowering)
+    _requantize_states(lowering)
     lowering.target.prune()
     return lowering
 
@@ -81,3 +82,16 @@ def _materialise_outputs(lowering: Lowering) -> None:
             if name in target.labels:
                 target.labels[copy] = target.labels[name]
     target.outputs = [renamed.get(name, name) for name in target.outputs]
+
+
+def _requantize_states(lowering: Lowering) -> None:
+    """Where annotations give a state's end another quantization than its beginning, a table turns one into the other."""
+    target = lowering.target
+    for index, state in enumerate(target.states):
+        end, beginning = target.tensors[state.output], target.tensors[state.input]
+        if beginning.quantization is None or beginning.quantization.same_as(end.quantization):
+            continue
+        kept = lowering.temporary(state.output, end.shape, beginning.quantization)
+        lowering.requantize(Node("Lookup", state.output, (state.output,), (state.output,)), state.output, kept)
+        target.states[index] = State(kept, state.input)
+        target.outputs = [kept if name == state.output else name for name in target.outputs]

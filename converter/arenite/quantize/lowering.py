@@ -12,7 +12,7 @@ from arenite.errors import QuantizationError
 from arenite.graph import DType, Graph, Node, Quantization, Tensor
 from arenite.graph.operators import UNBOUNDED
 from arenite.quantize.multipliers import activation_bounds, lookup_table, quantize_values
-from arenite.quantize.observers import Range
+from arenite.quantize.ranges import Range
 from arenite.quantize.scales import asymmetric
 
 
@@ -30,7 +30,8 @@ class Lowering:
 
     @classmethod
     def of(cls, source: Graph, quantization: dict[str, Quantization]) -> Lowering:
-        target = Graph(source.name, {}, [], list(source.inputs), list(source.outputs), dict(source.io_dtypes), dict(source.labels))
+        target = source.copy()
+        target.tensors, target.nodes = {}, []
         for name, chosen in quantization.items():
             target.tensors[name] = Tensor(name, source.tensors[name].shape, DType.INT8, None, chosen)
         for name in source.outputs:  # a constant output: its name is for the copy that the model gives away

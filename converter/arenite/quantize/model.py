@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arenite.errors import QuantizationError
 from arenite.graph import Graph, Quantization
@@ -11,8 +11,9 @@ from arenite.quantize.edges import IO, with_edges
 from arenite.quantize.fidelity import Fidelity, measure
 from arenite.quantize.lower import lower
 from arenite.quantize.lower_typed import without_detours
-from arenite.quantize.observers import OBSERVERS, Histogram, Progress, Range, min_max, observe, percentile
+from arenite.quantize.observers import OBSERVERS, Histogram, Progress, min_max, observe, percentile
 from arenite.quantize.placement import typed_nodes
+from arenite.quantize.ranges import Range
 from arenite.quantize.scales import choose_scales, representable, undetermined
 from arenite.quantize.to_typed import drops_annotations, to_typed
 
@@ -78,7 +79,8 @@ def quantize(
     """Quantize an optimized float graph to int8.
 
     Without `calibration`, ranges that no annotation gives are measured on synthetic inputs, and the result says so. A graph whose
-    annotations determine every range (an imported QDQ model) needs no data. `progress(done, total)` counts inferences of calibration.
+    annotations determine every range (an imported QDQ model) needs no data. Where no layer has an int8 form the result is float32.
+    `progress(done, total)` counts inferences of calibration.
 
     Raises QuantizationError for what has no int8 form or for unusable annotations, CalibrationError where data gives no finite ranges.
     """
@@ -88,6 +90,8 @@ def quantize(
     if options.io not in IO:
         raise QuantizationError(f"the input and output type {options.io!r} is not known. Choose one of {', '.join(IO)}.")
     typed = typed_nodes(graph, options.float_layers)
+    if graph.nodes and not options.float_layers and all(node.output in typed for node in graph.nodes):
+        return replace(keep_float(graph), notes=("no layer has an int8 form, so nothing is quantized",))
     unknown = undetermined(graph, typed)
     data = calibration if calibration is not None else synthetic_data(graph, options.synthetic_samples, options.seed)
     histograms = observe(graph, data, unknown, progress) if unknown else {}
@@ -95,7 +99,7 @@ def quantize(
     quantization = choose_scales(graph, ranges, typed)
     lowering = lower(graph, quantization, typed)
     measured = calibration is not None and options.fidelity_samples > 0  # made-up inputs would say nothing about accuracy
-    fidelity = measure(graph, quantization, lowering, data.spread(options.fidelity_samples)) if measured else Fidelity({}, {})
+    fidelity = measure(graph, quantization, lowering, _inspected(graph, data, options.fidelity_samples)) if measured else Fidelity({}, {})
     return QuantizedModel(
         graph=without_detours(with_edges(lowering.target, options.io)),
         calibrated=calibration is not None or not unknown,
@@ -115,6 +119,11 @@ def keep_float(graph: Graph) -> QuantizedModel:
     typed = to_typed(graph)
     dropped = "the model's own quantization is not applied: its weights are dequantized, and activations saturate, but are not rounded"
     return QuantizedModel(typed, True, (), {}, {}, {}, (dropped,) if drops_annotations(graph) else (), "float32")
+
+
+def _inspected(graph: Graph, data: Dataset, count: int) -> Dataset:
+    """Samples from everywhere, files being often sorted by class; from the start on where each depends on the ones before."""
+    return data.first(count) if graph.states else data.spread(count)
 
 
 def _placement_notes(graph: Graph, typed: frozenset[str]) -> tuple[str, ...]:

@@ -14,31 +14,12 @@ from numpy.typing import NDArray
 
 from arenite.errors import CalibrationError
 from arenite.graph import Graph
-from arenite.graph.onnx_export import Evaluator
 from arenite.quantize.calibration_data import Dataset
+from arenite.quantize.evaluation import open_evaluator
+from arenite.quantize.ranges import Range
 
 BINS = 4096
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Range:
-    """Closed interval of real values, low ≤ high."""
-
-    low: float
-    high: float
-
-    @property
-    def with_zero(self) -> Range:
-        """Zero must be representable: padding, ReLU and sparse data are exactly zero."""
-        return Range(min(self.low, 0.0), max(self.high, 0.0))
-
-    @property
-    def width(self) -> float:
-        return self.high - self.low
-
-    def union(self, other: Range) -> Range:
-        return Range(min(self.low, other.low), max(self.high, other.high))
 
 
 @dataclass(frozen=True)
@@ -66,7 +47,7 @@ def observe(graph: Graph, data: Dataset, tensors: Iterable[str], progress: Progr
     not finite: ranges would mean nothing.
     """
     names = list(dict.fromkeys(tensors))
-    run = Evaluator(graph, names)
+    run = open_evaluator(graph, names)
     total, done = 2 * len(data), 0
     low = dict.fromkeys(names, np.inf)
     high = dict.fromkeys(names, -np.inf)
@@ -84,6 +65,7 @@ def observe(graph: Graph, data: Dataset, tensors: Iterable[str], progress: Progr
             progress(done, total)
     extremes = {name: Range(low[name], high[name]) if low[name] <= high[name] else Range(0.0, 0.0) for name in names}
     counts = {name: np.zeros(BINS, np.int64) for name in names}
+    run.reset()
     for feeds in data.samples():
         for name, values in run(feeds).items():
             counts[name] += _count(np.asarray(values, np.float64).ravel(), extremes[name])

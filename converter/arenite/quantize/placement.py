@@ -13,6 +13,8 @@ CONSTANT_OPERANDS = {"Conv": (1, 2), "DepthwiseConv": (1, 2), "FullyConnected": 
 """The int8 forms need them at conversion."""
 LIGHT = ("Reshape", "Transpose", "Slice", "Concat", "Pad", "Expand", "Elementwise", "Add", "Sub", "Mul", "Div", "PRelu")
 """Not worth two conversions."""
+CARRYING = ("Reshape", "Transpose", "Slice", "Concat", "Expand")
+"""Operators that only move elements."""
 
 
 def typed_nodes(graph: Graph, float_layers: Sequence[str] = ()) -> frozenset[str]:
@@ -29,7 +31,7 @@ def typed_nodes(graph: Graph, float_layers: Sequence[str] = ()) -> frozenset[str
             near = ", ".join(get_close_matches(name, names)) or "those that the report lists"
             raise QuantizationError(f"{graph.name}: --float-layer {name}: no layer has this name. There are: {near}.")
         typed.update(named)
-    return _with_islands(graph, typed)
+    return _with_islands(graph, typed | _moving_states(graph, typed))
 
 
 def has_int8_form(graph: Graph, node: Node) -> bool:
@@ -40,6 +42,38 @@ def has_int8_form(graph: Graph, node: Node) -> bool:
         return False
     operands = [node.inputs[i] for i in CONSTANT_OPERANDS.get(node.op, ()) if i < len(node.inputs)]
     return all(name is None or graph.tensors[name].is_constant for name in operands)
+
+
+def _moving_states(graph: Graph, typed: set[str]) -> set[str]:
+    """What only moves the elements of a state between two nodes that are not quantized: rounding what is carried on from invocation to
+    invocation would add up."""
+    producers, consumers = graph.producers(), graph.consumers()
+    found: set[str] = set()
+    for state in graph.states:
+        moving: set[str] = set()
+        users: set[str] = set()
+        pending = [node for end in (state.input, state.output) for node in consumers[end]]
+        while pending:
+            node = pending.pop()
+            if node.op in CARRYING and node.output not in moving:
+                moving.add(node.output)
+                pending += consumers[node.output]
+            elif node.op not in CARRYING:
+                users.add(node.output)
+        before: list[str | None] = [state.output]
+        while before:
+            name = before.pop()
+            if name is None or graph.tensors[name].is_constant or name == state.input:
+                continue
+            source = producers.get(name)
+            if source is not None and source.op in CARRYING:
+                moving.add(source.output)
+                before += source.inputs
+            else:
+                users.add(name if source is None else source.output)
+        if users and users <= typed:
+            found |= moving
+    return found
 
 
 def _with_islands(graph: Graph, typed: set[str]) -> frozenset[str]:

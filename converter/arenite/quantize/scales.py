@@ -13,7 +13,7 @@ import numpy as np
 
 from arenite.errors import QuantizationError
 from arenite.graph import DType, Expression, Graph, Node, Quantization
-from arenite.quantize.observers import Range
+from arenite.quantize.ranges import Range
 
 SOFTMAX = Quantization.per_tensor(1 / 256, -128)
 """Of a Softmax output without annotation: covers [0, 1 − 1/256]."""
@@ -76,16 +76,28 @@ def predefined(graph: Graph, typed: frozenset[str] = frozenset()) -> dict[str, Q
 
 
 def quantized_tensors(graph: Graph, typed: frozenset[str] = frozenset()) -> list[str]:
-    """Every activation that exists as int8, in order of execution: what an int8 node reads or writes, and what goes in or out as float32.
+    """Every activation that exists as int8, in order of execution: what an int8 node reads or writes, and what goes in or out as float32
+    (or persists, unless only nodes that are not quantized see it).
 
     `typed` are the nodes, by their first output, that are not quantized (placement.py).
     """
-    wanted = {*graph.inputs, *graph.outputs}
+    wanted = {*graph.inputs, *graph.outputs} - float_states(graph, typed)
     for node in graph.nodes:
         if node.output not in typed:
             wanted.update(name for name in (*node.inputs, *node.outputs) if name is not None)
     order = dict.fromkeys([*graph.inputs, *(name for node in graph.nodes for name in node.outputs)])
     return [name for name in order if name in wanted and graph.tensors[name].dtype is DType.FLOAT32]
+
+
+def float_states(graph: Graph, typed: frozenset[str]) -> set[str]:
+    """Both ends of the states that are written and read by `typed` nodes only: they are not quantized."""
+    producers, consumers = graph.producers(), graph.consumers()
+    found: set[str] = set()
+    for state in graph.states:
+        readers = [node.output for end in (state.input, state.output) for node in consumers[end]]
+        if state.output in producers and producers[state.output].output in typed and typed.issuperset(readers):
+            found |= {state.input, state.output}
+    return found
 
 
 def undetermined(graph: Graph, typed: frozenset[str] = frozenset()) -> list[str]:
@@ -185,7 +197,10 @@ class _Groups:
         return theirs.low - slack <= mine.low and mine.high <= theirs.high + slack and theirs.width <= TOLERATED_GROWTH * mine.width
 
     def join_movement(self) -> None:
-        """Reshape, Transpose, Slice, Pad, MaxPool: forwards, then backwards from annotated outputs."""
+        """States; Reshape, Transpose, Slice, Pad, MaxPool: forwards, then backwards from annotated outputs."""
+        for state in self.graph.states:
+            if state.input in self.parent and state.output in self.parent and self._compatible(state.input, state.output):
+                self._join(state.input, state.output)
         moves = [node for node in self.nodes if node.op in MOVEMENT and node.input in self.parent]
         for node in moves:
             x, y = node.input, node.output

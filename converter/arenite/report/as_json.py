@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from arenite.errors import ArtifactError
-from arenite.report.contents import Buffer, EdgeTranspose, Layer, Limits, Report, ReportPort
+from arenite.report.contents import Buffer, EdgeTranspose, Layer, Limits, Report, ReportPort, ReportState
 from arenite.targets.flash_size import FlashSize
 
 
@@ -39,6 +39,19 @@ def to_json(report: Report) -> dict[str, Any]:
         "keeps_inputs": report.keeps_inputs,
         "inputs": [_port_to_json(port) for port in report.inputs],
         "outputs": [_port_to_json(port) for port in report.outputs],
+        "states": [
+            {
+                "output": state.output,
+                "input": state.input,
+                "shape": list(state.shape),
+                "dtype": state.dtype,
+                "scale": state.scale,
+                "zero_point": state.zero_point,
+                "bytes": state.bytes,
+            }
+            for state in report.states
+        ],
+        "values": dict(report.values),
         "layers": [_layer_to_json(layer) for layer in report.layers],
         "memories": [{"name": name, "bytes": size} for name, size in report.memories],
         "buffers": [
@@ -98,6 +111,11 @@ def from_json(value: Mapping[str, Any], where: str) -> Report:
             notes=tuple(value["notes"]),
             precision=value["precision"],
             calibration_warnings=tuple(value.get("calibration_warnings", ())),
+            states=tuple(
+                ReportState(s["output"], s["input"], tuple(s["shape"]), s["dtype"], s["scale"], s["zero_point"], s["bytes"])
+                for s in value["states"]
+            ),
+            values=dict(value["values"]),
         )
     except (KeyError, TypeError, IndexError) as error:
         raise ArtifactError(f"{where} is not a report of this version of `convert` ({error!r}): convert the model again") from error

@@ -7,12 +7,12 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from arenite.emit.program import Call, Port, Program, ProgramTensor, Storage
+from arenite.emit.program import Call, Port, Program, ProgramState, ProgramTensor, Storage
 from arenite.graph import Graph, Quantization
 from arenite.graph.source_ports import SourcePort
 from arenite.plan.memory_plan import MemoryPlan
 from arenite.quantize import LayerReport
-from arenite.report.contents import Buffer, EdgeTranspose, Layer, Limits, Report, ReportPort
+from arenite.report.contents import Buffer, EdgeTranspose, Layer, Limits, Report, ReportPort, ReportState
 from arenite.targets.flash_size import FlashSize
 from arenite.version import __version__
 
@@ -39,6 +39,10 @@ class Circumstances:
     sources: Mapping[str, SourcePort] = field(default_factory=dict)
     """Of every input and output, by name."""
     notes: tuple[str, ...] = ()
+    states: Mapping[str, str] = field(default_factory=dict)
+    """Output → input, by their names in the ONNX file."""
+    values: Mapping[str, float] = field(default_factory=dict)
+    """Inputs that became constants."""
     calibration_warnings: tuple[str, ...] = ()
 
 
@@ -75,6 +79,8 @@ def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, a
         sqnr_db=about.sqnr_db,
         notes=(*plan.notes, *about.notes),
         calibration_warnings=about.calibration_warnings,
+        states=tuple(_state(program, state, about) for state in program.states),
+        values=about.values,
     )
 
 
@@ -102,6 +108,13 @@ def _port(program: Program, port: Port, about: Circumstances) -> ReportPort:
         source_zero_point=source_zero_point,
         labels=port.labels,
     )
+
+
+def _state(program: Program, state: ProgramState, about: Circumstances) -> ReportState:
+    kept = program.tensors[state.input]
+    output = next(output for output, name in about.states.items() if name == kept.name)
+    scale, zero_point = _scale(kept.quantization)
+    return ReportState(output, kept.name, about.sources[kept.name].shape, kept.dtype.value, scale, zero_point, kept.bytes)
 
 
 def _layer(program: Program, graph: Graph, call: Call, quality: Mapping[str, LayerReport]) -> Layer:
@@ -157,9 +170,11 @@ class _Steps:
 
 def _buffers(program: Program, graph: Graph, plan: MemoryPlan) -> tuple[Buffer, ...]:
     steps = _Steps(program, plan)
+    kinds = {**dict.fromkeys(graph.output_ports, "output"), **dict.fromkeys(graph.input_ports, "input")}
+    kinds |= {state.input: "state" for state in graph.states}
     buffers = []
     for name, place in plan.placements.items():
-        kind = "input" if name in graph.inputs else "output" if name in graph.outputs else "activation"
+        kind = kinds.get(name, "activation")
         first = steps.first(place.first)
         buffers.append(
             Buffer(
@@ -192,8 +207,8 @@ def _buffers(program: Program, graph: Graph, plan: MemoryPlan) -> tuple[Buffer, 
 def _edge_transposes(program: Program, graph: Graph) -> tuple[EdgeTranspose, ...]:
     """Transposes between a port and the first or last real layer (Reshape, Quantize and Dequantize may stand between)."""
     through = {"Reshape", "Quantize", "Dequantize"}
-    from_input = {name: name for name in graph.inputs}
-    to_output = {name: name for name in graph.outputs}
+    from_input = {name: name for name in graph.input_ports}
+    to_output = {name: name for name in graph.output_ports}
     for node in graph.nodes:
         if node.op in through and node.input in from_input:
             from_input[node.output] = from_input[node.input]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from arenite.targets.flash_size import FlashSize
@@ -30,6 +31,21 @@ class ReportPort:
     source_scale: float | None = None
     """Of an int8 or uint8 port of the ONNX file: real value = scale · (q − zero_point), a uint8 value minus 128 being q."""
     source_zero_point: int | None = None
+
+
+@dataclass(frozen=True)
+class ReportState:
+    """A value that persists between invocations: an output of the ONNX model that becomes an input of it."""
+
+    output: str
+    input: str
+    shape: tuple[int, ...]
+    """Of both, in the ONNX file."""
+    dtype: str
+    """As kept in the arena."""
+    scale: float | None
+    zero_point: int | None
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -69,7 +85,7 @@ class Buffer:
 
     name: str
     kind: str
-    """One of "input", "output", "activation", "scratch"."""
+    """One of "input", "output", "state", "activation", "scratch"."""
     memory: str
     offset: int
     bytes: int
@@ -143,6 +159,9 @@ class Report:
     """int8, float32, or mixed."""
     calibration_warnings: tuple[str, ...] = ()
     """Why the calibration data cannot be what was meant."""
+    states: tuple[ReportState, ...] = ()
+    values: Mapping[str, float] = field(default_factory=dict)
+    """Inputs of the ONNX model that became constants, every element of them this number."""
 
     @property
     def accuracy_known(self) -> bool:

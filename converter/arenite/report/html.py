@@ -13,7 +13,7 @@ from arenite.report.contents import Buffer, Report
 from arenite.report.wording import operator_name
 
 _WIDTH, _HEIGHT = 960, 320
-_COLOURS = {"input": "#7aa6c2", "output": "#d08f5f", "activation": "#b9c77a", "scratch": "#b5b5b5"}
+_COLOURS = {"input": "#7aa6c2", "output": "#d08f5f", "activation": "#b9c77a", "state": "#c9a0c9", "scratch": "#b5b5b5"}
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,7 @@ def to_html(report: Report) -> str:
         accuracy=wording.accuracy(report),
         arena=wording.arena(report),
         edges=wording.edges(report),
-        ports=[("input", port) for port in report.inputs] + [("output", port) for port in report.outputs],
-        port_type=wording.port_type,
+        ports=wording.port_rows(report),
         shape=wording.shape,
         operator_name=operator_name,
         symbols=picture.symbols,

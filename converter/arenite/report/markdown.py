@@ -23,11 +23,7 @@ def to_markdown(report: Report) -> str:
         "## Inputs and outputs",
         _table(
             ("", "name", "shape", "type"),
-            (
-                (direction, _code(port.name), wording.shape(port.shape), wording.port_type(port.dtype, port.scale, port.zero_point))
-                for direction, ports in (("input", report.inputs), ("output", report.outputs))
-                for port in ports
-            ),
+            ((kind, _code(name), shape, about) for kind, name, shape, about in wording.port_rows(report)),
         ),
         "## Layers",
         _table(

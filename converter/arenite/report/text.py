@@ -45,9 +45,8 @@ def render_ports(report: Report) -> Table:
     table = _table("Inputs and outputs")
     for title in ("", "name", "shape", "type"):
         table.add_column(title)
-    for direction, ports in (("input", report.inputs), ("output", report.outputs)):
-        for port in ports:
-            table.add_row(direction, port.name, wording.shape(port.shape), wording.port_type(port.dtype, port.scale, port.zero_point))
+    for kind, name, shape, about in wording.port_rows(report):
+        table.add_row(kind, Text(name), shape, about)
     return table
 
 

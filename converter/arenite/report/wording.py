@@ -64,6 +64,19 @@ def edges(report: Report) -> str | None:
     )
 
 
+def port_rows(report: Report) -> list[tuple[str, str, str, str]]:
+    """Kind, name, shape and type of every input, output and state."""
+    rows = [
+        (kind, port.name, shape(port.shape), port_type(port.dtype, port.scale, port.zero_point))
+        for kind, ports in (("input", report.inputs), ("output", report.outputs))
+        for port in ports
+    ]
+    return rows + [
+        ("state", f"{state.output} → {state.input}", shape(state.shape), port_type(state.dtype, state.scale, state.zero_point))
+        for state in report.states
+    ]
+
+
 def port_type(dtype: str, scale: float | None, zero_point: int | None) -> str:
     return dtype if scale is None else f"{dtype}, scale {scale:.7g}, zero point {zero_point}"
 

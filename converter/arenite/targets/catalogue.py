@@ -33,7 +33,16 @@ CORTEX_M4 = Target(
     board="qemu_mps2_an386",
 )
 
-TARGETS: dict[str, Target] = {target.name: target for target in (CORTEX_M4,)}
+CORTEX_M3 = Target(
+    name="cortex-m3",
+    gcc_flags=("-mcpu=cortex-m3", "-mthumb", "-mfloat-abi=soft"),
+    zig_flags=("-target", "thumb-freestanding-eabi", "-mcpu=cortex_m3"),
+    unicorn_cpu="CORTEX_M3",
+    features=frozenset(),
+    board="qemu_mps2_an385",
+)
+
+TARGETS: dict[str, Target] = {target.name: target for target in (CORTEX_M4, CORTEX_M3)}
 
 
 def target_named(name: str) -> Target:

@@ -20,9 +20,6 @@ Array = NDArray[Any]
 Progress = Callable[[str, int, int], None]
 """(stage, samples done, samples in all)."""
 
-CHUNKS = 50
-"""Progress is told so often an engine."""
-
 
 @dataclass(frozen=True)
 class Execution:
@@ -76,7 +73,7 @@ def execute(folder: Path, data: Path, engine: str, *, samples: int | None = None
         dataset = dataset.first(samples)
     opened = open_engine(engine, folder)
     inputs = [ports.engine_inputs(sample) for sample in dataset.samples()]
-    outputs = run_in_chunks(opened, inputs, lambda done, total: advance(engine, done, total))
+    outputs = run_in_chunks(opened, inputs, ports.chunks, lambda done, total: advance(engine, done, total))
     real = [ports.real_outputs(sample) for sample in outputs]
     count = len(ports.outputs)
     return Execution(
@@ -89,11 +86,11 @@ def execute(folder: Path, data: Path, engine: str, *, samples: int | None = None
     )
 
 
-def run_in_chunks(engine: Engine, samples: list[list[Array]], advance: Callable[[int, int], None]) -> list[list[Array]]:
-    """Engine.run with progress. Emulated engines run in one go: each start of an emulator costs more than a sample."""
+def run_in_chunks(engine: Engine, samples: list[list[Array]], chunks: int, advance: Callable[[int, int], None]) -> list[list[Array]]:
+    """Engine.run with progress, `chunks` times. Emulated engines run in one go: each start of an emulator costs more than a sample."""
     total = len(samples)
     advance(0, total)
-    size = total if engine.name.startswith("emulated") else max(1, total // CHUNKS)
+    size = total if engine.name.startswith("emulated") else max(1, total // chunks)
     results: list[list[Array]] = []
     for start in range(0, total, size):
         results += engine.run(samples[start : start + size])

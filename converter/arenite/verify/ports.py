@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ from arenite.artifact import REPORT, read_artifact
 from arenite.errors import ArtifactError
 from arenite.graph import DType, Quantization
 from arenite.quantize import Dataset, InputSpec, load_data
-from arenite.report import ReportPort, from_json
+from arenite.report import ReportPort, ReportState, from_json
 
 Array = NDArray[Any]
+CHUNKS = 50
+"""Progress is told so often an engine."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,14 @@ class Ports:
     model: Model
     precision: str = "int8"
     """Of the artifact: report.Report.precision."""
+    states: tuple[ReportState, ...] = ()
+    values: Mapping[str, float] = field(default_factory=dict)
+    """Inputs of the ONNX file that are constants of the artifact."""
+
+    @property
+    def chunks(self) -> int:
+        """In how many parts samples may be run: one where each depends on the one before, as every part begins anew."""
+        return 1 if self.states else CHUNKS
 
     @classmethod
     def read(cls, folder: Path) -> Ports:
@@ -41,7 +51,7 @@ class Ports:
             raise ArtifactError(f"{artifact.arn}: {error}") from error
         if (len(model.inputs), len(model.outputs)) != (len(report.inputs), len(report.outputs)):
             raise ArtifactError(f"{artifact.arn} is not the file that {REPORT} describes: convert the model again")
-        return cls(report.inputs, report.outputs, model, report.precision)
+        return cls(report.inputs, report.outputs, model, report.precision, report.states, report.values)
 
     def load(self, data: Path) -> Dataset:
         """Raises CalibrationError where the data does not fit."""

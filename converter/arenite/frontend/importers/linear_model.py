@@ -21,7 +21,7 @@ from arenite.frontend.node_import import Importer, NodeImport
 from arenite.frontend.values import Constant, Value
 from arenite.graph import DType, Expression
 from arenite.graph.operators import UNBOUNDED
-from arenite.graph.operators.classical import pairs
+from arenite.graph.operators.classical import pair_coefficients, pairs
 
 Matrix = NDArray[np.float64]
 
@@ -98,22 +98,10 @@ def _decisions(node: NodeImport, x: str, supports: Sequence[int], classes: int) 
     vectors, coefficient = _matrix(node, "support_vectors", count, features), _matrix(node, "coefficients", classes - 1, count)
     rho = _vector(node, "rho", pairs(classes), at_least=True)
     if classes == 2 or node.attribute("kernel_type", "LINEAR") == "LINEAR":
-        return _combined(node, x, vectors, _pair_coefficients(coefficient, first), rho)
+        return _combined(node, x, vectors, pair_coefficients(coefficient, first), rho)
     operands = [_constant(node, "coefficients", coefficient), _constant(node, "rho", rho)]
     starts = node.add_constant(Constant(f"{node.name}/first", first.astype(np.int32)))
     return node.emit("SvmDecision", [_kernel(node, x, vectors), *operands, starts])
-
-
-def _pair_coefficients(coefficient: Matrix, first: NDArray[np.int64]) -> Matrix:
-    """[pairs, vectors], with zeros for the vectors of other classes."""
-    rows = []
-    for i in range(len(first) - 1):
-        for j in range(i + 1, len(first) - 1):
-            row = np.zeros(coefficient.shape[1])
-            row[first[i] : first[i + 1]] = coefficient[j - 1, first[i] : first[i + 1]]
-            row[first[j] : first[j + 1]] = coefficient[i, first[j] : first[j + 1]]
-            rows.append(row)
-    return np.stack(rows)
 
 
 def _combined(node: NodeImport, x: str, vectors: Matrix, coefficient: Matrix, rho: Matrix) -> str:

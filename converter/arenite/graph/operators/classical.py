@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from arenite.graph.node import Node
 from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
@@ -16,6 +20,18 @@ def _same_shape(inputs: Inputs, attributes: Attributes) -> Shape:
 def pairs(classes: int) -> int:
     """Binary classifiers of a one-against-one machine."""
     return classes * (classes - 1) // 2
+
+
+def pair_coefficients(coefficient: NDArray[Any], first: NDArray[Any]) -> NDArray[Any]:
+    """SvmDecision as a matrix: [pairs, vectors], with zeros for the vectors of other classes."""
+    rows = []
+    for i in range(len(first) - 1):
+        for j in range(i + 1, len(first) - 1):
+            row = np.zeros_like(coefficient[0])
+            row[first[i] : first[i + 1]] = coefficient[j - 1, first[i] : first[i + 1]]
+            row[first[j] : first[j + 1]] = coefficient[i, first[j] : first[j + 1]]
+            rows.append(row)
+    return np.stack(rows)
 
 
 def _distance_shape(inputs: Inputs, attributes: Attributes) -> Shape:

@@ -1,0 +1,96 @@
+"""Programs of reductions, of indices that are computed, and of recurrent layers, their records as the declarations give them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from arenite.emit import Program
+from arenite.emit.program import Call
+from arenite.graph import OPERATORS, DType, Node, Tensor
+
+if TYPE_CHECKING:
+    from runtime_c.programs import ProgramBuilder
+
+
+def _node(b: ProgramBuilder, op: str, variant: str, inputs: Sequence[int], **attributes: Any) -> tuple[int, ...]:
+    """Append a call; its results get memory of their own, scratch too."""
+    operator = OPERATORS[op]
+    tensors = [None if i < 0 else Tensor(b.tensors[i].name, b.tensors[i].shape, b.tensors[i].dtype) for i in inputs]
+    outputs = tuple(b.activation(*shape, dtype=dtype, quantized=False) for shape, dtype in operator.outputs(tensors, attributes))
+    results = [Tensor(b.tensors[i].name, b.tensors[i].shape, b.tensors[i].dtype) for i in outputs]
+    node = Node(op, op, tuple(None if t is None else t.name for t in tensors), tuple(t.name for t in results), attributes)
+    form = operator.form(variant)
+    assert form.record is not None
+    needed = operator.scratch(node, tensors, results)
+    scratch = b.activation(-(-needed // 4), dtype=DType.FLOAT32) if needed else None
+    record, index = form.record(node, tensors, results), len(b.calls)
+    b.calls.append(Call(op, variant, f"n{index}", record, tuple(inputs), outputs, scratch, 0, index))
+    return outputs
+
+
+def reductions(b: ProgramBuilder) -> Program:
+    variants = {DType.FLOAT32: "float32", DType.UINT8: "uint8"}
+    inputs, outputs = [], []
+    for dtype, variant in variants.items():
+        x = b.activation(3, 2, 4, 5, dtype=dtype)
+        inputs.append(x)
+        for op in ("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp"):
+            if variant in OPERATORS[op].variants:
+                outputs += _node(b, op, variant, [x], axes=(0, 2), keepdims=False)
+        for op in ("ArgMax", "ArgMin"):
+            outputs += _node(b, op, variant, [x], axis=2, keepdims=False, last=True)
+        for op in ("CumSum", "CumProd"):
+            if variant in OPERATORS[op].variants:
+                outputs += _node(b, op, variant, [x], axis=1, exclusive=True, reverse=True)
+        outputs += _node(b, "TopK", variant, [x], axis=3, k=3, largest=True)
+    return b.program(inputs, outputs[-8:])
+
+
+def indexing(b: ProgramBuilder) -> Program:
+    """Whatever the memory holds is an index."""
+    x, flat = b.activation(3, 4, 5, dtype=DType.FLOAT32), b.activation(6, dtype=DType.INT64)
+    three, pairs = b.activation(2, 4, 3, dtype=DType.INT32), b.activation(4, 2, dtype=DType.INT64)
+    update, rows = b.activation(2, 4, 3, dtype=DType.FLOAT32), b.activation(4, 5, dtype=DType.FLOAT32)
+    part, starts, k = b.activation(3, 2, 5, dtype=DType.FLOAT32), b.activation(3, dtype=DType.INT64), b.activation(1, dtype=DType.INT64)
+    outputs = [
+        *_node(b, "Gather", "bytes", [x, flat], axis=1),
+        *_node(b, "GatherElements", "bytes", [x, three], axis=2),
+        *_node(b, "GatherND", "bytes", [x, pairs], batch_dims=0),
+        *_node(b, "ScatterElements", "bytes", [x, three, update], axis=0),
+        *_node(b, "ScatterND", "bytes", [x, pairs, rows]),
+        *_node(b, "TensorScatter", "bytes", [x, part, starts], axis=1, circular=True),
+        *_node(b, "TensorScatter", "bytes", [x, part, starts], axis=1, circular=False),
+        *_node(b, "OneHot", "bytes", [update, b.constant(np.asarray([0, 1], np.int16))], axis=1, depth=5),
+        *_node(b, "Trilu", "bytes", [x, k], upper=True),
+        *_node(b, "ReverseSequence", "bytes", [x, starts], time_axis=1),
+    ]
+    for reduction in ("add", "mul", "max", "min"):
+        outputs += _node(b, "ScatterElementsReduce", "float32", [x, three, update], axis=1, reduction=reduction)
+        outputs += _node(b, "ScatterNdReduce", "float32", [x, pairs, rows], reduction=reduction)
+    return b.program([x, flat, three, pairs, update, rows, part, starts, k], outputs[-8:])
+
+
+def recurrent(b: ProgramBuilder) -> Program:
+    """Every cell in both directions, normalized between."""
+    steps, batch, hidden = 4, 2, 3
+    x, lengths = b.activation(steps, batch, 5, dtype=DType.FLOAT32), b.activation(batch, dtype=DType.INT32)
+    state = b.activation(2, batch, hidden, dtype=DType.FLOAT32)
+
+    def numbers(*shape: int) -> int:
+        return b.constant(b.random.standard_normal(shape).astype(np.float32))
+
+    def cell(name: str, gates: int, biases: int, functions: Sequence[str], *more: int, **own: bool) -> tuple[int, ...]:
+        weights = (numbers(2, gates * hidden, 5), numbers(2, gates * hidden, hidden), numbers(2, biases * hidden))
+        activations = tuple((function, 0.5, 0.5) for function in functions) * 2
+        attributes = {"hidden": hidden, "directions": (False, True), "activations": activations, "threshold": float("inf"), **own}
+        return _node(b, name, "float32", [x, *weights, lengths, state, *more], **attributes)
+
+    first = cell("Lstm", 4, 8, ("Sigmoid", "Tanh", "Softplus"), state, numbers(2, 3 * hidden), coupled=False)
+    outputs = [*first, *cell("LstmLast", 4, 8, ("HardSigmoid", "Tanh", "Tanh"), -1, -1, coupled=True)]
+    for linear in (False, True):
+        outputs += cell("GruLast" if linear else "Gru", 3, 6, ("Sigmoid", "Elu"), linear_before_reset=linear)
+    outputs += [*cell("Rnn", 1, 2, ("Tanh",)), *cell("RnnLast", 1, 2, ("Affine",))]
+    normalized = _node(b, "LayerNormalization", "float32", [first[0], numbers(6), -1], length=6, centred=True, epsilon=1e-5)
+    return b.program([x, lengths, state], [*normalized, *outputs[-6:]])
