@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 
 from arenite.graph.operators import MAX_DIMS, OPERATORS, VARIANTS, Operator, Param
+from arenite.graph.operators.convolution import IMAGE_PARAMS
+from arenite.graph.operators.declaration import CLAMP, REAL_CLIP
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "runtime_c/schema/arenite.fbs"
@@ -150,8 +152,47 @@ def formatted(text: str) -> str:
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
 
+FLAT_MODEL = ROOT / "docs/flat-model.md"
+GROUPS = {"IMAGE": IMAGE_PARAMS, "CLAMP": CLAMP, "CLIP": REAL_CLIP}
+"""Runs of fields that many records have; the document says what they stand for."""
+
+
+def _fields(params: tuple[Param, ...]) -> str:
+    """The fields of a record as the document writes them."""
+    parts: list[str] = []
+    at = 0
+    while at < len(params):
+        name = next((name for name, group in GROUPS.items() if params[at : at + len(group)] == group), None)
+        if name is not None:
+            parts.append(f"`{name}`")
+            at += len(GROUPS[name])
+            continue
+        p = params[at]
+        parts.append(f"`{p.name}`" + (f"[{p.length}]" if p.length > 1 else "") + (" (float)" if p.is_float else ""))
+        at += 1
+    return ", ".join(parts)
+
+
+def operator_table() -> str:
+    """A row for each form of each operator."""
+    lines = ["| Operator | Code | Variants | Inputs | Record |", "|---|---|---|---|---|"]
+    for o in emitted():
+        for form in o.forms:
+            name = f"`{o.name}`" if form.variants == o.variants else f"`{o.name}`, typed"
+            operands = ", ".join(operand.name for operand in form.stored) or "—"
+            lines.append(f"| {name} | {o.code} | {', '.join(form.variants)} | {operands} | {_fields(form.params)} |")
+    return "\n".join(lines)
+
+
+def flat_model_document() -> str:
+    """docs/flat-model.md with the table of operators as they are declared."""
+    text = FLAT_MODEL.read_text(encoding="utf-8")
+    return re.sub(r"^\| Operator \| Code .*?(?=\n\n)", lambda match: operator_table(), text, count=1, flags=re.M | re.S)
+
+
 def outputs() -> dict[Path, str]:
     return {
+        FLAT_MODEL: flat_model_document(),
         ROOT / "runtime_c/include/arenite_operators.h": formatted(c_header()),
         ROOT / "python_runtime/arenite_runtime/operators.py": python_module(),
         ROOT / "python_runtime/arenite_runtime/flat/arenite_generated.py": accessors(),
