@@ -59,6 +59,25 @@ def test_one_quantization(stream, tmp_path):
         assert requantized == any(node.attributes.get("function") == "requantize" for node in conversion.quantized.graph.nodes)
 
 
+def test_what_float_layers_carry_on_is_float(stream, tmp_path):
+    """The GRU of an int8 model is float32, and so is its state, though an int8 layer reads its value; a cache of int8 layers is int8."""
+    for name, dtype in (("gru", "float32"), ("window", "int8")):
+        one = stream(name)
+        report = converted(one, tmp_path / name, calibration=one.data(tmp_path)).report
+        assert [state.dtype for state in report.states] == [dtype]
+        assert {port.dtype for port in (*report.inputs, *report.outputs)} == {"int8"}
+        assert [buffer.name for buffer in report.buffers if buffer.kind == "state"] == list(one.states.values())
+
+
+def test_calibration_in_order(stream, tmp_path):
+    """Ranges are those of the sequence: a sum of ones grows to the number of samples."""
+    stream = stream("sum")
+    np.savez(tmp_path / "ones.npz", x=np.ones((20, 1, 4), np.float32))
+    conversion = converted(stream, tmp_path / "out", calibration=tmp_path / "ones.npz")
+    kept = conversion.program.tensors[conversion.program.states[0].input]
+    assert np.isclose(float(kept.quantization.scale) * 255, 20)
+
+
 def test_reset(stream, tmp_path):
     """A run begins with the real number 0, int8 with the zero point: the same frames give the same results again."""
     stream = stream("rounded")

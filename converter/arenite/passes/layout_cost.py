@@ -1,7 +1,8 @@
 """What the views of a graph cost, and which of them cost nothing: the measure that choose_layouts lowers.
 
-A Transpose costs the elements it moves; at the ends of a state it costs nothing, as both go (drop_state_transposes). Less than any element weigh whether it stands at the graph's edge (there it is the
-caller's layout, and io_layout may drop it) and how many Reshapes there are (free on the target, but they separate what could be fused).
+A Transpose costs the elements it moves; at the ends of a state it costs nothing, as both go (drop_state_transposes). Less than any
+element weigh whether it stands at the graph's edge (there it is the caller's layout, and io_layout may drop it) and how many Reshapes
+there are (free on the target, but they separate what could be fused).
 """
 
 from __future__ import annotations
