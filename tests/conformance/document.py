@@ -53,8 +53,8 @@ def document(outcomes: Sequence[Outcome], on_cores: Mapping[str, Sequence[Outcom
 def cores(on_cores: Mapping[str, Sequence[Outcome]]) -> list[str]:
     """How many run on emulated cores."""
     return [
-        f"Of the passing node cases, those of at most {MOST_ELEMENTS} elements also run in firmware on emulated cores, every kernel compiled",
-        f"for the core. The test suite runs {SAMPLE} of them each time, drawn evenly over the operators; `make test-long` runs all.",
+        f"Of the passing node cases, those of at most {MOST_ELEMENTS} elements also run in firmware on emulated cores. The test suite",
+        f"runs {SAMPLE} of them each time, drawn evenly over the operators; `make test-long` runs all.",
         "",
         "| Core | Cases | Passed |",
         "| --- | ---: | ---: |",

@@ -20,7 +20,7 @@ SAMPLE = 360
 CORES = {"cortex-m4": "Cortex-M4 (hard float)", "cortex-m3": "Cortex-M3 (soft float)"}
 """Targets, and how the document calls them."""
 MOST_ELEMENTS = 20_000
-"""In inputs and outputs together. Cases beyond are left out: they take the time of many others and show nothing that smaller ones do not."""
+"""In inputs and outputs together. Cases beyond are left out: they take the time of many others and show nothing more."""
 _SEED = 385
 
 
