@@ -62,7 +62,7 @@ ENGINES: dict[str, Callable[[Path, str], Engine]] = {
 def open_engine(name: str, artifact: Path, *, target: str = "cortex-m4") -> Engine:
     """The engine `name` for the artifact folder `artifact`; builds what it needs. `target` concerns the emulated ones.
 
-    Raises ToolError where there is no such engine or target, or a compiler is missing or fails; ArtifactError where the folder is not right.
+    Raises ToolError where there is no such engine or target, or a compiler is missing or fails; ArtifactError where the folder is wrong.
     """
     if name not in ENGINES:
         raise ToolError(f"there is no engine {name}: choose one of {', '.join(ENGINES)}")
