@@ -36,6 +36,7 @@ _COMPOSED = {
     "ConvTranspose": ("Conv", "DepthwiseConv", "Transpose", "Slice"),
     "GlobalLpPool": ("Elementwise", "ReduceSum"),
     "LpPool": ("Elementwise", "DepthwiseConv"),
+    "Mean": ("Add", "Mul"),
     "Resize": ("Slice", "Expand", "Concat", "Gather", "Resample", "Pad"),
     "Upsample": ("Slice", "Expand", "Concat", "Gather", "Resample"),
     "ai.onnx.ml.ArrayFeatureExtractor": ("Slice", "Gather"),
