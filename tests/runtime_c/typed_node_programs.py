@@ -1,4 +1,4 @@
-"""Programs of reductions, of computed indices and positions, and of recurrent layers, their records as the declarations give them."""
+"""Programs of reductions, of computed indices and of recurrent layers, with the records that the declarations give them."""
 
 from __future__ import annotations
 
