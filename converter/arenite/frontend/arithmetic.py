@@ -54,7 +54,7 @@ def cast_array(array: np.ndarray[Any, np.dtype[Any]], to: DType) -> np.ndarray[A
     """Integers wrap; floats are cut towards zero and saturate, NaN gives 0."""
     if array.dtype.kind != "f" or to in (DType.FLOAT32, DType.BOOL):
         return array.astype(to.numpy)
-    limits = np.iinfo(to.numpy)
+    limits = np.iinfo(to.value)
     values = np.nan_to_num(array.astype(np.float64), nan=0.0, posinf=float(limits.max), neginf=float(limits.min))
     whole = [min(max(int(v), limits.min), limits.max) for v in values.reshape(-1)]
     return np.asarray(whole, to.numpy).reshape(array.shape)

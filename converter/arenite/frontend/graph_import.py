@@ -349,6 +349,9 @@ class _Walk:
 
     def constant_output(self, value: Constant, name: str) -> None:
         """An output that is known at conversion, beside others that are not."""
+        if value.array.size == 0:
+            self.problems.append(Unsupported(name, "graph output", "it has no elements", "remove the output"))
+            return
         dtype = np.dtype(np.float32) if value.array.dtype.kind == "f" else value.array.dtype
         try:
             tensor = Tensor.constant(name, np.ascontiguousarray(value.array, dtype).reshape(value.array.shape))

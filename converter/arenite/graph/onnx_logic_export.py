@@ -17,7 +17,7 @@ _CHOSEN = frozenset({DType.FLOAT32, DType.INT32, DType.INT64, DType.UINT8})
 
 
 def _element_type(dtype: DType) -> int:
-    return helper.np_dtype_to_tensor_dtype(dtype.numpy)
+    return int(helper.np_dtype_to_tensor_dtype(dtype.numpy))
 
 
 def _cast(export: Export, node: Node) -> str:
@@ -25,7 +25,7 @@ def _cast(export: Export, node: Node) -> str:
     to, x = DType(node.attributes["to"]), export.operand(node, 0)
     name = node.input
     if x.dtype is DType.FLOAT32 and to not in (DType.FLOAT32, DType.BOOL):
-        limits = np.iinfo(to.numpy)
+        limits = np.iinfo(to.value)
         nothing = export.constant(0.0)
         name = export.emit("Where", [export.emit("IsNaN", [name]), nothing, name])
         # In float64 every limit but those of int64 is exact; the greatest float64 below 2^63 loses nothing of a float32.

@@ -127,7 +127,8 @@ def collapse_strides(output: Shape, operands: Sequence[Shape]) -> tuple[Shape, t
     groups = [(1, (False,) * len(operands))] * (MAX_DIMS - len(groups)) + groups
     strides = []
     for operand in range(len(operands)):
-        step, stride = 1, []
+        step = 1
+        stride: list[int] = []
         for size, walks in reversed(groups):
             stride.insert(0, step if walks[operand] else 0)
             step *= size if walks[operand] else 1
