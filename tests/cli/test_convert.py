@@ -200,12 +200,13 @@ def test_same_input_same_bytes(project, arenite, tmp_path):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
 
 
-def test_target_measures_the_code(project, arenite, tmp_path):
+@pytest.mark.parametrize("target", ["cortex-m4", "cortex-m3"])
+def test_target_measures_the_code(project, arenite, tmp_path, target):
     if shutil.which("arm-none-eabi-gcc") is None:
         pytest.skip("arm-none-eabi-gcc is not installed")
-    words = ("convert", project.model, "--calibration", project.calibration, "--output", tmp_path / "out", "--target", "cortex-m4")
+    words = ("convert", project.model, "--calibration", project.calibration, "--output", tmp_path / "out", "--target", target)
     value = arenite(*words, "--json").json
-    assert value["target"] == "cortex-m4"
+    assert value["target"] == target
     assert value["flash"]["model_bytes"] == (tmp_path / "out" / "model.arn").stat().st_size
     assert 1000 < value["flash_compiled"]["code_bytes"] < value["flash"]["code_bytes"] < 30000
 

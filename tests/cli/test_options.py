@@ -1,10 +1,10 @@
-"""Sizes and shapes on the command line."""
+"""Sizes, shapes, values and states on the command line."""
 
 from __future__ import annotations
 
 import pytest
 import typer
-from arenite.cli.options import parse_shapes, parse_size
+from arenite.cli.options import parse_shapes, parse_size, parse_states, parse_values
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,3 +36,23 @@ def test_no_shapes(text):
 def test_one_shape_an_input():
     with pytest.raises(typer.BadParameter, match="two shapes"):
         parse_shapes(["x=1,2", "x=1,3"])
+
+
+def test_values():
+    assert parse_values(["sr=16000", "a=b=-1.5e3"]) == {"sr": 16000, "a=b": -1500}
+
+
+@pytest.mark.parametrize("texts", [["x"], ["x="], ["=1"], ["x=one"], ["x=1", "x=1"]])
+def test_no_values(texts):
+    with pytest.raises(typer.BadParameter):
+        parse_values(texts)
+
+
+def test_states():
+    assert parse_states(["h_next=h", "c_next=c"]) == {"h_next": "h", "c_next": "c"}
+
+
+@pytest.mark.parametrize("texts", [["h"], ["h="], ["=h"], ["o=h", "o=g"]])
+def test_no_states(texts):
+    with pytest.raises(typer.BadParameter):
+        parse_states(texts)

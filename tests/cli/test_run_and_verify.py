@@ -66,6 +66,10 @@ def test_run_on_an_emulated_engine_adds_measurements(project, arenite):
     value = outcome.json
     assert value["instructions"] > value["samples"] and value["open_instructions"] > 100 and 0 < value["stack_bytes"] < 4096
     assert value["flash"]["model_bytes"] == (project.built / "model.arn").stat().st_size and value["flash"]["code_bytes"] > 1000
+    smaller = arenite(
+        "run", project.built, "--input", project.data, "--engine", "emulated", "--target", "cortex-m3", "--samples", "2", "--json"
+    ).json
+    assert smaller["outputs"] == value["outputs"] and smaller["instructions"] != value["instructions"]
     # `inspect` works the session's size out on paper; here is what the linker says.
     assert value["session_bytes"] == arenite("inspect", project.built, "--json").json["session_bytes"]
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import onnx
+from conformance.emulation import CORES, MOST_ELEMENTS, SAMPLE
 from conformance.execution import CONSTANT, PASSED, Outcome
 from conformance.suite import BOUND, KINDS
 
 _COMMAND = "python tests/conformance/run.py --write"
 
 
-def document(outcomes: Sequence[Outcome]) -> str:
-    """Counts by operator, and one reason for each case that does not pass."""
+def document(outcomes: Sequence[Outcome], on_cores: Mapping[str, Sequence[Outcome]]) -> str:
+    """Counts by operator, and one reason for each case that does not pass. `on_cores`: outcomes on emulated cores, by target."""
     failing = [outcome for outcome in outcomes if outcome.status != PASSED]
     lines = [
         "# ONNX's backend tests",
@@ -28,6 +29,8 @@ def document(outcomes: Sequence[Outcome]) -> str:
         "| Set | Cases | Passed |",
         "| --- | ---: | ---: |",
         *(_count(kind, [outcome for outcome in outcomes if outcome.case.kind == kind]) for kind in KINDS),
+        "",
+        *cores(on_cores),
         "",
         "## By operator",
         "",
@@ -45,6 +48,18 @@ def document(outcomes: Sequence[Outcome]) -> str:
     lines += ["", "## Bound inputs", "", "| Operator | Inputs |", "| --- | --- |"]
     lines += [f"| {operator} | {', '.join(f'{i}: {what}' for i, what in inputs.items())} |" for operator, inputs in sorted(BOUND.items())]
     return "\n".join([*lines, ""])
+
+
+def cores(on_cores: Mapping[str, Sequence[Outcome]]) -> list[str]:
+    """How many run on emulated cores."""
+    return [
+        f"Of the passing node cases, those of at most {MOST_ELEMENTS} elements also run in firmware on emulated cores. The test suite",
+        f"runs {SAMPLE} of them each time, drawn evenly over the operators; `make test-long` runs all.",
+        "",
+        "| Core | Cases | Passed |",
+        "| --- | ---: | ---: |",
+        *(_count(CORES[target], outcomes) for target, outcomes in on_cores.items()),
+    ]
 
 
 def _count(name: str, outcomes: Sequence[Outcome]) -> str:

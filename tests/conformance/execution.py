@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from arenite.plan import plan
 from arenite.quantize.to_typed import to_typed
 from arenite.targets.engine import open_engine
 from conformance.suite import Case
+from numpy.typing import NDArray
 
 PASSED, WRONG, CONSTANT, UNSUPPORTED, DEFECT = "passed", "wrong result", "constant", "not supported", "defect"
 
@@ -37,7 +39,8 @@ def run_case(case: Case, engine: str = "c") -> Outcome:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             convert_case(case, folder)
-            return Outcome(case, *_compare(case, folder, engine))
+            got = open_engine(engine, folder).run([list(inputs.values()) for inputs, _ in case.data])
+            return Outcome(case, *compare(case, got))
     except UnsupportedModelError as error:
         problems = list(dict.fromkeys(f"{p.operator}: {p.problem}" for p in error.problems))
         constant = all("it depends on no input" in problem for problem in problems)
@@ -61,9 +64,8 @@ def convert_case(case: Case, folder: Path) -> None:
     (folder / "case.arn").write_bytes(serialize(build_program(typed, memory, name="case", calibrated=True)))
 
 
-def _compare(case: Case, folder: Path, engine: str) -> tuple[str, str]:
-    """The suite's own comparison: shape, type, and np.testing.assert_allclose with the case's tolerances."""
-    got = open_engine(engine, folder).run([list(inputs.values()) for inputs, _ in case.data])
+def compare(case: Case, got: Sequence[Sequence[NDArray[np.generic]]]) -> tuple[str, str]:
+    """Status and reason by the suite's own comparison: shape, type, and np.testing.assert_allclose with the case's tolerances."""
     for results, (_, wanted) in zip(got, case.data, strict=True):
         if len(results) != len(wanted):
             return WRONG, f"{len(results)} outputs instead of {len(wanted)}"

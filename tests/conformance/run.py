@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from conformance.document import document  # noqa: E402
+from conformance.emulation import CORES, convert_cases, run_on_core, sample  # noqa: E402
 from conformance.execution import PASSED, run_case  # noqa: E402
 from conformance.suite import KINDS, cases  # noqa: E402
 
@@ -55,7 +56,9 @@ def main() -> None:
             parser.error("--write needs all cases")
         passing = sorted(outcome.case.name for outcome in outcomes if outcome.status == PASSED)
         (ROOT / "tests/conformance/passing.txt").write_text("\n".join(passing) + "\n")
-        (ROOT / "docs/conformance.md").write_text(document(outcomes))
+        converted = convert_cases(sample(cases(), passing))
+        on_cores = {target: run_on_core(converted, target) for target in CORES}
+        (ROOT / "docs/conformance.md").write_text(document(outcomes, on_cores))
 
 
 if __name__ == "__main__":

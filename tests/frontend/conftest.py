@@ -71,7 +71,7 @@ ORACLES = {"onnxruntime": run_onnxruntime, "reference": run_reference}
 
 
 def as_int8(array: Array) -> Array:
-    """uint8 inputs and outputs of the model are int8 in the IR."""
+    """Quantized uint8 inputs and outputs of the model are int8 in the IR."""
     return (array ^ np.uint8(0x80)).view(np.int8) if array.dtype == np.uint8 else array
 
 
@@ -87,7 +87,7 @@ def compare(
     """Import a case and compare its outputs with the oracles', or with `expected`, relative to the greatest value."""
     model = case.model()
     graph = import_model(model, folder)
-    feeds = {name: as_int8(a) for name, a in case.inputs.items()}
+    feeds = {name: as_int8(a) if graph.tensors[name].dtype.value == "int8" else a for name, a in case.inputs.items()}
     got = evaluate(graph, {n: a.astype(np.float32) if a.dtype.kind == "f" else a for n, a in feeds.items() if n in graph.inputs})
     results = {name: ORACLES[name](model, case.inputs) for name in oracles}
     if expected is not None:
@@ -98,10 +98,13 @@ def compare(
             have = got[name]
             assert have.shape == np.shape(want), f"{name}: {have.shape}, {oracle} says {np.shape(want)}"
             if have.dtype == np.int8:
-                np.testing.assert_array_equal(have, as_int8(want), err_msg=f"{name} against {oracle}")
+                np.testing.assert_array_equal(have, as_int8(np.asarray(want)), err_msg=f"{name} against {oracle}")
+            elif have.dtype.kind in "iub":
+                assert have.dtype == np.asarray(want).dtype
+                np.testing.assert_array_equal(have, want, err_msg=f"{name} against {oracle}")
             else:
                 want64 = np.asarray(want, np.float64)
-                atol = tolerance * max(1e-6, float(np.abs(want64).max()))
+                atol = tolerance * max(1e-6, float(np.abs(want64[np.isfinite(want64)]).max(initial=0)))
                 np.testing.assert_allclose(have.astype(np.float64), want64, rtol=0, atol=atol, err_msg=f"{name} against {oracle}")
     return graph
 

@@ -90,11 +90,26 @@ def test_softmax_of_rows_is_one_node(opset, agree, values):
     assert [n.op for n in graph.nodes] == ["Softmax"]
 
 
-def test_computed_bounds_and_slopes_are_refused(attempt, values):
-    with pytest.raises(UnsupportedModelError, match=r"min .input 1, lo. is computed at run time"):
-        attempt(helper.make_node("Clip", ["x", "lo"], ["y"]), {"x": values(3), "lo": np.asarray(values())})
-    with pytest.raises(UnsupportedModelError, match=r"the slope .input 1, s. is computed at run time"):
-        attempt(helper.make_node("PRelu", ["x", "s"], ["y"]), {"x": values(3), "s": values(3)})
+def test_computed_bounds(agree, values):
+    bounds = {"lo": np.array(-0.5, np.float32), "hi": np.array(0.25, np.float32)}
+    agree(helper.make_node("Clip", ["x", "lo", "hi"], ["y"]), {"x": values(3, 4), **bounds})
+    agree(helper.make_node("Clip", ["x", "", "hi"], ["y"]), {"x": values(3, 4), "hi": bounds["hi"]}, {})
+
+
+def test_bounds_of_integers(agree):
+    x = np.array([[-7, 3], [100, -128]], np.int8)
+    agree(helper.make_node("Clip", ["x", "lo", "hi"], ["y"]), {"x": x}, {"lo": np.int8(-5), "hi": np.int8(90)})
+
+
+@pytest.mark.parametrize("slope", [(4,), (3, 1), (1,)])
+def test_computed_slope(slope, agree, values):
+    agree(helper.make_node("PRelu", ["x", "s"], ["y"]), {"x": values(3, 4), "s": values(*slope)})
+
+
+@pytest.mark.parametrize("op", ["Abs", "Neg", "Sign"])
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+def test_signs_of_integers(op, dtype, agree):
+    agree(helper.make_node(op, ["x"], ["y"]), {"x": np.array([-5, 0, 7, -128, 127], dtype)})
 
 
 def test_nan_bound_is_refused(attempt, values):

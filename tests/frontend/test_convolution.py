@@ -74,15 +74,10 @@ def test_weight_shared_by_two_nodes_is_one_constant(agree, values):
     assert [t.name for t in graph.tensors.values() if t.is_constant] == ["w"]
 
 
-def test_computed_weight_is_refused(attempt, values):
-    with pytest.raises(UnsupportedModelError, match=r"conv \(Conv\): the weight \(input 1, w\) is computed at run time") as caught:
-        attempt(helper.make_node("Conv", ["x", "w"], ["y"], name="conv"), {"x": values(1, 2, 5, 5), "w": values(3, 2, 3, 3)})
-    assert caught.value.exit_code == 5
-
-
-def test_three_dimensions_are_refused(attempt, values):
-    with pytest.raises(UnsupportedModelError, match="3 spatial dimensions"):
-        attempt(helper.make_node("Conv", ["x", "w"], ["y"]), {"x": values(1, 2, 4, 4, 4)}, {"w": values(3, 2, 3, 3, 3)})
+@pytest.mark.parametrize(("channels", "group"), [(2, 1), (4, 2), (4, 4)])
+def test_computed_weight(channels, group, agree, values):
+    inputs = {"x": values(1, channels, 5, 5), "w": values(4, channels // group, 3, 2), "b": values(4)}
+    agree(helper.make_node("Conv", ["x", "w", "b"], ["y"], group=group), inputs)
 
 
 def test_negative_pads_are_refused(attempt, values):

@@ -93,9 +93,13 @@ def test_float64_beyond_float32(attempt, values):
         attempt(helper.make_node("Mul", ["x", "c"], ["y"]), {"x": values(1).astype(np.float64)}, {"c": np.array([1e300])})
 
 
-def test_infinite_mask_is_an_error_with_its_name(attempt, values):
-    with pytest.raises(ModelFileError, match=r"initializer mask\[2\], used by node add \(Add\), holds -inf"):
-        attempt(helper.make_node("Add", ["x", "mask"], ["y"], name="add"), {"x": values(2)}, {"mask": np.float32([0, -np.inf])})
+def test_infinite_mask(agree, values):
+    agree(helper.make_node("Add", ["x", "mask"], ["y"]), {"x": values(2)}, {"mask": np.float32([0, -np.inf])}, expected=None)
+
+
+def test_nan_is_an_error_with_its_name(attempt, values):
+    with pytest.raises(ModelFileError, match=r"initializer mask\[2\], used by node add \(Add\), holds nan"):
+        attempt(helper.make_node("Add", ["x", "mask"], ["y"], name="add"), {"x": values(2)}, {"mask": np.float32([0, np.nan])})
 
 
 def test_local_functions_are_inlined(agree, values):
@@ -149,16 +153,21 @@ def test_random_numbers_are_not_folded(attempt, values):
         attempt(nodes, {"x": values(3)})
 
 
-def test_constant_output_is_refused(attempt, values):
-    nodes = [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["c"], ["z"])]
+def test_outputs_that_are_all_constant_are_refused(attempt, values):
     with pytest.raises(UnsupportedModelError, match=r"z \(graph output\): it depends on no input"):
-        attempt(nodes, {"x": values(3)}, {"c": values(3)}, outputs=["y", "z"])
+        attempt([helper.make_node("Neg", ["c"], ["z"])], {"x": values(3)}, {"c": values(3)}, outputs=["z"])
 
 
-def test_integer_input_is_refused(attempt, values):
-    nodes = [helper.make_node("Gather", ["t", "i"], ["y"])]
-    with pytest.raises(UnsupportedModelError, match=r"i \(graph input\): its element type is int64"):
-        attempt(nodes, {"i": np.array(1)}, {"t": values(3)})
+def test_constant_output_beside_another(agree, values):
+    nodes = [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["c"], ["z"])]
+    graph = agree(nodes, {"x": values(3)}, {"c": values(3)}, outputs=["y", "z"])
+    assert graph.tensors["z"].is_constant
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int16, np.int32, np.int64, np.uint16, np.uint32, np.uint8, np.int8])
+def test_inputs_of_every_type(dtype, agree):
+    graph = agree(helper.make_node("Transpose", ["x"], ["y"]), {"x": np.array([[0, 1, 1], [1, 0, 1]], dtype)})
+    assert graph.tensors["y"].dtype.numpy == dtype
 
 
 def test_node_names(agree, values):

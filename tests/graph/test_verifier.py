@@ -35,7 +35,7 @@ DAMAGE = {
     "written twice": (lambda g: g.nodes.insert(1, g.nodes[0]), r"conv1 \(Conv\) writes c, which conv1 \(Conv\) writes too"),
     "constant written": (lambda g: change(g, 1, outputs=("b",)), r"act \(Elementwise\) writes b, which is an input or a constant"),
     "output": (lambda g: g.nodes.pop(), "no node writes the output y"),
-    "operator": (lambda g: change(g, 1, op="Sigmoid"), r"act \(Sigmoid\): no such operator"),
+    "operator": (lambda g: change(g, 1, op="Nonsense"), r"act \(Nonsense\): no such operator"),
     "operands": (lambda g: change(g, 1, inputs=("c", "b")), r"act \(Elementwise\) has 2 operands, at most 1 are declared"),
     "absent operand": (lambda g: change(g, 0, inputs=("x", None)), r"conv1 \(Conv\): operand weight is absent"),
     "computed weight": (lambda g: change(g, 3, inputs=("f", "f")), r"head \(FullyConnected\): operand weight, f, is not constant"),
@@ -55,7 +55,10 @@ DAMAGE = {
         r"conv1 \(Conv\): a vector of shape \(4,\) does not fit 3 channels",
     ),
     "type": (lambda g: retype(g, "e", dtype=DType.INT32), r"act \(Elementwise\) reads float32 \(c\) and writes int32"),
-    "no scale": (lambda g: retype(g, "e", dtype=DType.INT8), "int8 tensor e has no per-tensor quantization"),
+    "channel scales": (
+        lambda g: retype(g, "e", dtype=DType.INT8, quantization=Quantization.per_channel(np.ones(3, np.float32), 3)),
+        "int8 tensor e is quantized per channel",
+    ),
 }
 
 

@@ -226,5 +226,6 @@ PROGRAMS = {
     "typed_elementwise": lambda: typed_programs.elementwise(ProgramBuilder(7)),
     "typed_reductions": lambda: typed_node_programs.reductions(ProgramBuilder(8)),
     "typed_indexing": lambda: typed_node_programs.indexing(ProgramBuilder(9)),
+    "typed_sampling": lambda: typed_node_programs.sampling(ProgramBuilder(11)),
     "typed_recurrent": lambda: typed_node_programs.recurrent(ProgramBuilder(10)),
 }

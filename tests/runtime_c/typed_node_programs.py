@@ -1,4 +1,4 @@
-"""Programs of reductions, of indices that are computed, and of recurrent layers, their records as the declarations give them."""
+"""Programs of reductions, of computed indices and of recurrent layers, with the records that the declarations give them."""
 
 from __future__ import annotations
 
@@ -94,3 +94,32 @@ def recurrent(b: ProgramBuilder) -> Program:
     outputs += [*cell("Rnn", 1, 2, ("Tanh",)), *cell("RnnLast", 1, 2, ("Affine",))]
     normalized = _node(b, "LayerNormalization", "float32", [first[0], numbers(6), -1], length=6, centred=True, epsilon=1e-5)
     return b.program([x, lengths, state], [*normalized, *outputs[-6:]])
+
+
+def sampling(b: ProgramBuilder) -> Program:
+    """Whatever the memory holds is a position, a region, an index."""
+    real = {"dtype": DType.FLOAT32}
+    x, grid, rois = b.activation(2, 4, 5, 6, **real), b.activation(2, 3, 4, 2, **real), b.activation(3, 4, **real)
+    batch, volume, deep = b.activation(3, dtype=DType.INT64), b.activation(1, 2, 3, 4, 5, **real), b.activation(1, 2, 2, 3, 3, **real)
+    offset, mask = b.activation(2, 2 * 6 * 2, 4, 3, **real), b.activation(2, 2 * 6, 4, 3, **real)
+    pixels = b.activation(2, 6, 5, 3, dtype=DType.UINT8)
+    first, weight = b.constant(np.asarray([0, 1, 2, 3], np.int32)), b.constant(b.random.standard_normal((4, 2)).astype(np.float32))
+    filters = b.constant(b.random.standard_normal((4, 2, 2, 3)).astype(np.float32))
+    window = {"kernel": (2, 3, 2), "strides": (1, 2, 2), "dilations": (1, 1, 2), "pads": (1, 0, 1, 0, 1, 1)}
+    plane = {"kernel": (3, 2), "strides": (2, 1), "dilations": (1, 2), "pads": (1, 0, 1, 1), "overhang": (0, 0), "clip": (3.0, 90.0)}
+    outputs = [*_node(b, "Resample", "float32", [x, first, weight], axis=2)]
+    values, indices = _node(b, "MaxPoolWithIndices", "float32", [volume], **window, column_major=True)
+    outputs += [values, *_node(b, "MaxUnpool", "float32", [values, indices], inferred=(1, 2, 3, 4, 5), shape=(1, 2, 3, 5, 6))]
+    for mode, padding in (("nearest", "reflection"), ("linear", "border"), ("cubic", "zeros")):
+        align = mode == "linear"
+        outputs += _node(b, "GridSample", "float32", [x, grid], mode=mode, padding_mode=padding, align_corners=align)
+        outputs += _node(b, "GridSample", "float32", [volume, deep], mode=mode, padding_mode=padding, align_corners=align)
+    bins = {"output_height": 2, "output_width": 3, "sampling_ratio": 2, "spatial_scale": 0.5}
+    for mode in ("avg", "max"):
+        outputs += _node(b, "RoiAlign", "float32", [x, rois, batch], **bins, half_pixel=mode == "avg", mode=mode)
+    deformed = {"strides": (1, 2), "dilations": (2, 1), "pads": (1, 0, 0, 1), "group": 2, "offset_group": 2}
+    outputs += _node(b, "DeformConv", "float32", [x, filters, offset, -1, mask], **deformed)
+    blocks = {"image_shape": (5, 4), "block_shape": (2, 3), "strides": (1, 2), "dilations": (2, 1), "pads": (0, 1, 1, 0)}
+    outputs += _node(b, "Col2Im", "float32", [b.constant(b.random.standard_normal((2, 12, 8)).astype(np.float32))], **blocks)
+    outputs += _node(b, "MaxPool", "uint8", [pixels], **plane)
+    return b.program([x, grid, rois, batch, volume, deep, offset, mask, pixels], outputs[-8:])

@@ -160,5 +160,5 @@ def test_no_arm_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_unknown_target() -> None:
-    with pytest.raises(ToolError, match="there is no target z80: choose one of cortex-m4"):
+    with pytest.raises(ToolError, match="there is no target z80: choose one of cortex-m4, cortex-m3"):
         target_named("z80")

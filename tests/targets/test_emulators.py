@@ -10,6 +10,7 @@ import pytest
 from arenite.errors import ToolError
 from arenite.targets import emulator, qemu
 from arenite.targets.board import Board, board_named, board_names
+from arenite.targets.catalogue import TARGETS, Target
 from arenite.targets.compiler import SourceSet
 from arenite.targets.image import Image
 from arenite.targets.sources import native_root
@@ -141,9 +142,11 @@ def test_no_emulator(board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert str(raised.value).startswith(message)
 
 
-def test_boards(board: Board) -> None:
-    assert "qemu_mps2_an386" in board_names()
-    assert board.target == "cortex-m4"
+@pytest.mark.parametrize("target", TARGETS.values(), ids=lambda target: target.name)
+def test_boards(target: Target) -> None:
+    assert target.board in board_names()
+    board = board_named(target.board)
+    assert board.target == target.name
     assert all(path.is_file() for path in (*board.sources, board.linker_script))
     assert all(path.is_dir() for path in board.includes)
 

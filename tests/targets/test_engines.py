@@ -14,7 +14,7 @@ from arenite.errors import ArtifactError, ToolError
 from arenite.targets import ENGINES, Engine, open_engine
 from arenite.targets import qemu as qemu_module
 from arenite.targets.artifact import ArtifactModel
-from arenite.targets.catalogue import CORTEX_M4
+from arenite.targets.catalogue import TARGETS, Target
 from arenite.targets.compiler import SourceSet
 from arenite.targets.emulated import EmulatedEngine, Form, app_model_header
 from arenite.targets.sources import native_root, runtime_includes, runtime_root
@@ -66,15 +66,16 @@ def test_host_engines(artifact: Path, samples: Samples, expected: Samples, name:
 @pytest.mark.emulated
 @pytest.mark.parametrize("toolchain", ["gcc", "zig"])
 @pytest.mark.parametrize("name", sorted(EMULATED))
+@pytest.mark.parametrize("target", TARGETS)
 def test_emulated_engines(
-    artifact: Path, samples: Samples, expected: Samples, monkeypatch: pytest.MonkeyPatch, name: str, toolchain: str
+    artifact: Path, samples: Samples, expected: Samples, monkeypatch: pytest.MonkeyPatch, target: str, name: str, toolchain: str
 ) -> None:
     monkeypatch.setenv("ARENITE_TOOLCHAIN", toolchain)
     infos = {}
     for emulator in ("qemu", "unicorn"):
         require(toolchain, emulator)
         monkeypatch.setenv("ARENITE_EMULATOR", emulator)
-        engine = open_engine(name, artifact)
+        engine = open_engine(name, artifact, target=target)
         assert engine.info is None
         assert_same(engine.run(samples), expected)
         assert engine.name == name
@@ -149,6 +150,11 @@ def test_unknown_engine(artifact: Path) -> None:
         open_engine("abacus", artifact)
 
 
+def test_unknown_target(artifact: Path) -> None:
+    with pytest.raises(ToolError, match="no target z80: choose one of cortex-m4, cortex-m3"):
+        open_engine("numpy", artifact, target="z80")
+
+
 @pytest.mark.parametrize("name", sorted(ENGINES))
 def test_folder_without_a_model(tmp_path: Path, name: str) -> None:
     with pytest.raises(ArtifactError, match=r"should hold one \.arn file, but holds none"):
@@ -190,15 +196,16 @@ def test_a_model_that_the_target_refuses(artifact: Path, samples: Samples, tmp_p
 
 
 @pytest.mark.emulated
+@pytest.mark.parametrize("target", TARGETS.values(), ids=lambda target: target.name)
 @pytest.mark.parametrize("form", Form)
-def test_app_and_generated_code_compile_without_a_warning(artifact: Path, form: Form) -> None:
+def test_app_and_generated_code_compile_without_a_warning(artifact: Path, form: Form, target: Target) -> None:
     require("gcc", "qemu")
     model = ArtifactModel.read(artifact)
     app = native_root() / "firmware" / "apps" / "run_model"
     generated = model.interpreted_source if form is Form.INTERPRETED else model.compiled_source
     includes = (app, app_model_header(model, form).parent, artifact, *runtime_includes(runtime_root()))
     strict = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
-    compiler = toolchain_for(CORTEX_M4).compiler
+    compiler = toolchain_for(target).compiler
     assert compiler.compile(SourceSet((app / f"{form.value}.c", generated), includes), (*FLAGS, *strict, "-Os"))
 
 

@@ -25,6 +25,7 @@ def verify(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `convert` wrote.", show_default=False)],
     data: Annotated[Path, typer.Option(help="Samples, as for --calibration, and labels `y` for accuracy.", show_default=False)],
     engine: Annotated[list[EngineName], typer.Option(help="Repeatable. Default: all that can run here.", show_default=False)] = [],  # noqa: B006
+    target: Annotated[str, typer.Option(help="Core of the emulated engines: cortex-m4 or cortex-m3.")] = "cortex-m4",
     samples: Annotated[int | None, typer.Option(min=1, help="Only so many samples.")] = None,
     emulated_samples: Annotated[int, typer.Option(min=1, help="Only so many on the emulated engines.")] = 20,
     json: Json = False,
@@ -44,6 +45,7 @@ def verify(
                 folder,
                 data,
                 engines=[name.value for name in engine],
+                target=target,
                 samples=samples,
                 emulated_samples=emulated_samples,
                 progress=terminal.advance,

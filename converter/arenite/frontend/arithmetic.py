@@ -73,7 +73,7 @@ def broadcast(node: NodeImport, values: Sequence[Value]) -> list[str]:
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:
-        node.malformed(f"shapes {', '.join(str(list(shape)) for shape in shapes)} do not broadcast")
+        node.malformed(f"shapes {' and '.join(str(list(shape)) for shape in shapes)} do not broadcast")
     rank = max(map(len, shapes))
     return [node.to_rank(value, rank) for value in values]
 

@@ -93,7 +93,7 @@ class _Walk:
             elif elem_type in PLAIN_TYPES:
                 tensor = Tensor(info.name, shapes[info.name], PLAIN_TYPES[elem_type])
             else:
-                type_name = TensorProto.DataType.Name(elem_type).lower()
+                type_name = {value: key.lower() for key, value in TensorProto.DataType.items()}.get(elem_type, str(elem_type))
                 self.problems.append(
                     Unsupported(
                         info.name,
@@ -166,10 +166,11 @@ class _Walk:
             raise Refused
         known = [value for value in operands if isinstance(value, Constant | None)]
         constant = len(known) == len(operands)
-        if node.op_type == "If" and isinstance(operands[0], Constant):
-            return self.branch(node, bool(np.asarray(operands[0].array).reshape(-1)[0]))
-        if node.op_type in ("Shape", "Size") and isinstance(operands[0], str):
-            return [self.measure(node, operands[0])]
+        first = operands[0] if operands else None
+        if node.op_type == "If" and isinstance(first, Constant):
+            return self.branch(node, bool(np.asarray(first.array).reshape(-1)[0]))
+        if node.op_type in ("Shape", "Size") and isinstance(first, str):
+            return [self.measure(node, first)]
         if constant and node.op_type not in NOT_FOLDED and node.op_type not in ("Constant", "QuantizeLinear", "DequantizeLinear"):
             return self.folded(node, name, operator, known)
         if operator not in IMPORTERS:
@@ -352,6 +353,9 @@ class _Walk:
 
     def constant_output(self, value: Constant, name: str) -> None:
         """An output that is known at conversion, beside others that are not."""
+        if value.array.size == 0:
+            self.problems.append(Unsupported(name, "graph output", "it has no elements", "remove the output"))
+            return
         dtype = np.dtype(np.float32) if value.array.dtype.kind == "f" else value.array.dtype
         try:
             tensor = Tensor.constant(name, np.ascontiguousarray(value.array, dtype).reshape(value.array.shape))

@@ -31,6 +31,14 @@ FOLDED = "where every operand is constant, or a shape: evaluated at conversion"
 
 _ELEMENTWISE = frozenset(UNARY) | {"Relu", "Pow", "Min", "Max"}
 _COMPOSED = {
+    "AffineGrid": ("Slice", "Mul", "Add"),
+    "CenterCropPad": ("Slice", "Pad"),
+    "ConvTranspose": ("Conv", "DepthwiseConv", "Transpose", "Slice"),
+    "GlobalLpPool": ("Elementwise", "ReduceSum"),
+    "LpPool": ("Elementwise", "DepthwiseConv"),
+    "Mean": ("Add", "Mul"),
+    "Resize": ("Slice", "Expand", "Concat", "Gather", "Resample", "Pad"),
+    "Upsample": ("Slice", "Expand", "Concat", "Gather", "Resample"),
     "ai.onnx.ml.ArrayFeatureExtractor": ("Slice", "Gather"),
     "ai.onnx.ml.Binarizer": ("Less", "Cast"),
     "ai.onnx.ml.CategoryMapper": ("KeyIndex", "Gather"),

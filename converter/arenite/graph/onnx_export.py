@@ -21,6 +21,7 @@ from arenite.graph.graph import Graph
 from arenite.graph.node import Node
 from arenite.graph.onnx_classical_export import EXPORTERS as CLASSICAL
 from arenite.graph.onnx_classical_export import ML, ML_VERSION
+from arenite.graph.onnx_logic_export import EXPORTERS as LOGIC
 from arenite.graph.onnx_spatial_export import EXPORTERS as SPATIAL
 from arenite.graph.onnx_typed_export import EXPORTERS as TYPED
 from arenite.graph.operators.declaration import UNBOUNDED
@@ -133,6 +134,11 @@ def _options() -> onnxruntime.SessionOptions:
 
 def _value(name: str, tensor: Tensor) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(tensor.dtype.numpy), tensor.shape)
+
+
+def can_evaluate(node: Node) -> bool:
+    """Whether `evaluate` knows the operator."""
+    return node.op in _EXPORTERS
 
 
 @dataclass
@@ -411,6 +417,7 @@ _EXPORTERS: dict[str, Callable[[_Export, Node], str | list[str]]] = {
     "Quantize": _quantize,
     "Dequantize": _dequantize,
     "BatchNormalization": _batch_normalization,
+    **LOGIC,
     **TYPED,
     **SPATIAL,
     **CLASSICAL,

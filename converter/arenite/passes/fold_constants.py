@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arenite.graph.graph import Graph
-from arenite.graph.onnx_export import evaluate
+from arenite.graph.onnx_export import can_evaluate, evaluate
 from arenite.graph.tensor import Tensor
 
 
@@ -15,14 +15,14 @@ def fold_constants(graph: Graph) -> Graph:
     folded = []
     for node in graph.nodes:
         fixed = all(name is None or name in known for name in node.inputs) and node.op not in ("Quantize", "Dequantize")
-        if fixed and node.output not in graph.outputs:
+        if fixed and can_evaluate(node) and not any(output in graph.outputs for output in node.outputs):
             known.update(node.outputs)
             folded.append(node)
     if not folded:
         return graph
     constant_part = graph.copy()
     constant_part.nodes, constant_part.inputs, constant_part.io_dtypes = folded, [], {}
-    for name, data in evaluate(constant_part, {}, [node.output for node in folded]).items():
+    for name, data in evaluate(constant_part, {}, [output for node in folded for output in node.outputs]).items():
         graph.tensors[name] = Tensor.constant(name, data, graph.tensors[name].quantization)
     graph.nodes = [node for node in graph.nodes if not any(node is other for other in folded)]
     graph.prune()

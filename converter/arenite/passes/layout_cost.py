@@ -1,7 +1,8 @@
 """What the views of a graph cost, and which of them cost nothing: the measure that choose_layouts lowers.
 
-A Transpose costs the elements it moves. Less than any element weigh whether it stands at the graph's edge (there it is the
-caller's layout, and io_layout may drop it) and how many Reshapes there are (free on the target, but they separate what could be fused).
+A Transpose costs the elements it moves; at the ends of a state it costs nothing, as both go (drop_state_transposes). Less than any
+element weigh whether it stands at the graph's edge (there it is the caller's layout, and io_layout may drop it) and how many Reshapes
+there are (free on the target, but they separate what could be fused).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from arenite.passes.view import Shape, View, split_factors
 RESHAPE = 1
 INSIDE = 1 << 10
 ELEMENT = 1 << 20
+_STATE = "State"
+"""The operator of what stands for the next invocation, which reads the end of a state."""
 """Graphs have far fewer than 1024 Reshapes a Transpose, so that the three never mix."""
 
 
@@ -45,8 +48,11 @@ class LayoutCost:
                 for name in node.inputs:
                     if name is not None:
                         self.uses[name].append(node)
-        for name in graph.outputs:
+        for name in graph.output_ports:
             self.uses[name].append(None)
+        self.states = {state.input for state in graph.states}
+        for state in graph.states:
+            self.uses[state.output].append(Node(_STATE, state.input, (state.output,), (f"next {state.input}",)))
         self.ends: dict[str, list[str]] = {name: [] for name in graph.tensors}
         """The used tensors that are views of a root."""
         for name, (root, _) in self.views.items():
@@ -61,8 +67,9 @@ class LayoutCost:
             return RESHAPE
         if self._rows_move(root, view):
             return RESHAPE
-        at_edge = root in self.graph.inputs or (bool(readers) and all(reader is None for reader in readers))
-        if at_edge and self.free_edges and self._is_transpose(view):
+        kept = root in self.states or (bool(readers) and all(reader is not None and reader.op == _STATE for reader in readers))
+        at_edge = kept or root in self.graph.inputs or (bool(readers) and all(reader is None for reader in readers))
+        if at_edge and (kept or self.free_edges) and self._is_transpose(view):
             return RESHAPE
         return prod(view.source) * ELEMENT + (0 if at_edge else INSIDE)
 

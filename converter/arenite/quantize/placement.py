@@ -45,34 +45,31 @@ def has_int8_form(graph: Graph, node: Node) -> bool:
 
 
 def _moving_states(graph: Graph, typed: set[str]) -> set[str]:
-    """What only moves the elements of a state between two nodes that are not quantized: rounding what is carried on from invocation to
+    """What moves the elements of a state from and to nodes that are not quantized: rounding what is carried on from invocation to
     invocation would add up."""
     producers, consumers = graph.producers(), graph.consumers()
     found: set[str] = set()
     for state in graph.states:
-        moving: set[str] = set()
-        users: set[str] = set()
-        pending = [node for end in (state.input, state.output) for node in consumers[end]]
+        readers = consumers[state.input]
+        first = {node.output for node in readers if node.op in CARRYING}
+        reached, pending = set(), list(readers)
         while pending:
             node = pending.pop()
-            if node.op in CARRYING and node.output not in moving:
-                moving.add(node.output)
-                pending += consumers[node.output]
-            elif node.op not in CARRYING:
-                users.add(node.output)
-        before: list[str | None] = [state.output]
+            if node.output not in reached:
+                reached.add(node.output)
+                pending += [reader for name in node.outputs for reader in consumers[name]] if node.op in CARRYING else []
+        before, last, sources = [state.output], set(), set()
         while before:
-            name = before.pop()
-            if name is None or graph.tensors[name].is_constant or name == state.input:
-                continue
-            source = producers.get(name)
-            if source is not None and source.op in CARRYING:
-                moving.add(source.output)
-                before += source.inputs
+            source = producers.get(before.pop())
+            if source is None:
+                sources.add("")  # an input
+            elif source.op in CARRYING:
+                last.add(source.output)
+                before += [name for name in source.inputs if name is not None and not graph.tensors[name].is_constant]
             else:
-                users.add(name if source is None else source.output)
-        if users and users <= typed:
-            found |= moving
+                sources.add(source.output)
+        if sources <= typed and reached & typed and {node.output for node in readers} <= typed | first:
+            found |= first | last
     return found
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from arenite.errors import ToolError
 from arenite.targets.artifact import ArtifactModel
+from arenite.targets.catalogue import target_named
 from arenite.targets.emulated import EmulatedEngine, Form, RunInfo
 from arenite.targets.host import CEngine, CompiledEngine
 
@@ -61,8 +62,9 @@ ENGINES: dict[str, Callable[[Path, str], Engine]] = {
 def open_engine(name: str, artifact: Path, *, target: str = "cortex-m4") -> Engine:
     """The engine `name` for the artifact folder `artifact`; builds what it needs. `target` concerns the emulated ones.
 
-    Raises ToolError where there is no such engine, or a compiler is missing or fails, and ArtifactError where the folder is not right.
+    Raises ToolError where there is no such engine or target, or a compiler is missing or fails; ArtifactError where the folder is wrong.
     """
     if name not in ENGINES:
         raise ToolError(f"there is no engine {name}: choose one of {', '.join(ENGINES)}")
+    target_named(target)
     return ENGINES[name](artifact, target)

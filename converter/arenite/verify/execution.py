@@ -61,8 +61,10 @@ class Execution:
         }
 
 
-def execute(folder: Path, data: Path, engine: str, *, samples: int | None = None, progress: Progress | None = None) -> Execution:
-    """Run the artifact in `folder` on `data` (the first `samples` of it) with the engine of that name.
+def execute(
+    folder: Path, data: Path, engine: str, *, target: str = "cortex-m4", samples: int | None = None, progress: Progress | None = None
+) -> Execution:
+    """Run the artifact in `folder` on `data` (the first `samples` of it) with the engine of that name; `target` as in open_engine.
 
     Raises ArtifactError, CalibrationError and ToolError.
     """
@@ -71,7 +73,7 @@ def execute(folder: Path, data: Path, engine: str, *, samples: int | None = None
     dataset = ports.load(data)
     if samples is not None:
         dataset = dataset.first(samples)
-    opened = open_engine(engine, folder)
+    opened = open_engine(engine, folder, target=target)
     inputs = [ports.engine_inputs(sample) for sample in dataset.samples()]
     outputs = run_in_chunks(opened, inputs, ports.chunks, lambda done, total: advance(engine, done, total))
     real = [ports.real_outputs(sample) for sample in outputs]

@@ -112,6 +112,7 @@ def verify(
     data: Path,
     *,
     engines: Sequence[str] = (),
+    target: str = "cortex-m4",
     samples: int | None = None,
     emulated_samples: int = EMULATED_SAMPLES,
     progress: Progress | None = None,
@@ -119,7 +120,8 @@ def verify(
     """Run the ONNX file `model` with onnxruntime, and the artifact in `folder` with `engines`, on the samples of `data`.
 
     Of a model with states the samples are a sequence: each goes on from the one before, the first from 0.
-    Without `engines` all that can run here do. `samples` bounds the samples of every engine, `emulated_samples` those of the emulated ones.
+    Without `engines` all that can run here do; the emulated ones on the core `target`.
+    `samples` bounds the samples of every engine, `emulated_samples` those of the emulated ones.
     The NumPy engine always takes part in the comparison, so that a single engine is compared with something.
     Raises the AreniteErrors of its parts; ToolError where a named engine cannot run.
     """
@@ -147,7 +149,7 @@ def verify(
     require_shapes(returned[0], ports.inputs, ports.outputs, model, folder)
     expected = [ports.reference_outputs(outputs) for outputs in returned]
     require_finite(expected, ports.outputs, model)
-    opened, skipped = _open(engines, folder)
+    opened, skipped = _open(engines, folder, target)
     inputs = [ports.engine_inputs(dataset.sample(i)) for i in range(count)]
     raw: dict[str, list[list[Array]]] = {}
     for name, engine in opened.items():
@@ -205,14 +207,14 @@ def _require_same_model(ports: Ports, reference: Reference, folder: Path) -> Non
         )
 
 
-def _open(names: Sequence[str], folder: Path) -> tuple[dict[str, Engine], dict[str, str]]:
+def _open(names: Sequence[str], folder: Path, target: str) -> tuple[dict[str, Engine], dict[str, str]]:
     """The engines asked for, which must open; or all that can be opened, and why the others cannot."""
     if names:
-        return {name: open_engine(name, folder) for name in dict.fromkeys(names)}, {}
+        return {name: open_engine(name, folder, target=target) for name in dict.fromkeys(names)}, {}
     opened, skipped = {}, {}
     for name in ENGINES:
         try:
-            opened[name] = open_engine(name, folder)
+            opened[name] = open_engine(name, folder, target=target)
         except ToolError as error:
             skipped[name] = str(error)
     return opened, skipped

@@ -12,22 +12,27 @@ from arenite.frontend.values import Constant, Value
 from arenite.graph import DType, Expression
 
 
-def _finite(node: NodeImport, value: Value) -> Value:
-    """A constant of floats must hold no NaN: weights that do are an error of the training. (Masks are infinite.)"""
-    if isinstance(value, Constant) and node.dtype(value) is DType.FLOAT32 and np.isnan(value.array).any():
-        return node.finite(value)
-    return value
+def _check_finite(node: NodeImport, value: Value) -> None:
+    """A constant of floats must hold no NaN and fit float32: weights that do not are an error of the training. (Masks are infinite.)"""
+    if isinstance(value, Constant) and value.array.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            narrow = np.asarray(value.array).astype(np.float32)
+        if np.isnan(narrow).any() or (np.isinf(narrow) & np.isfinite(value.array)).any():
+            node.finite(value)
 
 
 def arithmetic(node: NodeImport) -> Sequence[Value]:
-    a, b = operands(node)
-    return [binary(node, node.operator, _finite(node, a), _finite(node, b))]
+    for value in (node.value(0), node.value(1)):
+        _check_finite(node, value)
+    return [binary(node, node.operator, *operands(node))]
 
 
 def _total(node: NodeImport) -> Value:
-    total = _finite(node, numeric(node, 0))
+    for index in range(len(node.inputs)):
+        _check_finite(node, node.value(index))
+    total = numeric(node, 0)
     for index in range(1, len(node.inputs)):
-        total = binary(node, "Add", total, _finite(node, numeric(node, index)))
+        total = binary(node, "Add", total, numeric(node, index))
     return total
 
 

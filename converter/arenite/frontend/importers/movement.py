@@ -110,18 +110,19 @@ def slice_(node: NodeImport) -> Sequence[Value]:
         if by == 0:
             node.malformed(f"the step along axis {axis} is 0")
         indices = range(shape[axis])[slice(start, _end(end, by, shape[axis]), by)]
-        if not indices:
-            return [_nothing(node, x, axis)]
-        first[axis], step[axis], sizes[axis] = indices[0], by if len(indices) > 1 else 1, len(indices)
+        sizes[axis] = len(indices)
+        if indices:
+            first[axis], step[axis] = indices[0], by if len(indices) > 1 else 1
+    if 0 in sizes:
+        return [_nothing(node, x, sizes)]
     if tuple(sizes) == shape and all(by == 1 for by in step):
         return [x]
     return [node.emit("Slice", [x], starts=tuple(first), steps=tuple(step), sizes=tuple(sizes))]
 
 
-def _nothing(node: NodeImport, x: str, axis: int) -> Constant:
-    """What selects nothing along an axis: only Concat can do something with it."""
-    shape = node.graph.tensors[x].shape
-    return Constant(f"{node.name}/nothing", np.zeros((*shape[:axis], 0, *shape[axis + 1 :]), node.graph.tensors[x].dtype.numpy))
+def _nothing(node: NodeImport, x: str, shape: Sequence[int]) -> Constant:
+    """What has no elements: only Concat can do something with it."""
+    return Constant(f"{node.name}/nothing", np.zeros(shape, node.graph.tensors[x].dtype.numpy))
 
 
 def _end(end: int, step: int, size: int) -> int | None:
@@ -144,11 +145,11 @@ def split(node: NodeImport) -> Sequence[Value]:
         node.malformed(f"parts {list(sizes)} do not make up {shape[axis]} elements along axis {axis} in {count} outputs")
     values: list[Value] = []
     for i, size in enumerate(sizes):
+        part = tuple(size if d == axis else n for d, n in enumerate(shape))
         if size == 0:
-            values.append(_nothing(node, x, axis))
+            values.append(_nothing(node, x, part))
             continue
         starts = tuple(sum(sizes[:i]) if d == axis else 0 for d in range(len(shape)))
-        part = tuple(size if d == axis else n for d, n in enumerate(shape))
         values.append(x if part == shape else node.emit("Slice", [x], starts=starts, steps=(1,) * len(shape), sizes=part))
     return values
 
