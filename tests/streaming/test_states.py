@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 import numpy as np
+import onnx
+import onnx.parser
 import pytest
 from arenite.errors import PortError
 from arenite.frontend import likely_states, load
@@ -150,3 +152,22 @@ def test_refusals(states, message, stream):
 def test_an_input_is_one_state(stream):
     with pytest.raises(PortError, match="the input h is the state of y already"):
         load(stream("sum").path, states={"y": "h", "h_next": "h"})
+
+
+BYTES = """<ir_version: 8, opset_import: ["" : 17]>
+bytes (uint8[1, 4] x, uint8[1, 4] h) => (uint8[1, 4] y, uint8[1, 4] h_next) {
+    scale = Constant<value_float = 0.125>()  zero = Constant<value = uint8 {100}>()  half = Constant<value_float = 0.5>()
+    xd = DequantizeLinear(x, scale, zero)  hd = DequantizeLinear(h, scale, zero)
+    less = Mul(hd, half)  lq = QuantizeLinear(less, scale, zero)  ld = DequantizeLinear(lq, scale, zero)
+    s = Add(xd, ld)  h_next = QuantizeLinear(s, scale, zero)
+    d = DequantizeLinear(h_next, scale, zero)  r = Relu(d)  y = QuantizeLinear(r, scale, zero)
+}"""
+
+
+def test_ports_of_bytes(tmp_path):
+    """The file's own states are uint8 and begin, for onnxruntime too, with the zero point."""
+    onnx.save(onnx.parser.parse_model(BYTES), tmp_path / "bytes.onnx")
+    convert(tmp_path / "bytes.onnx", ConvertOptions(output=tmp_path / "out", states={"h_next": "h"}))
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).integers(60, 140, (20, 1, 4)).astype(np.uint8))
+    found = verify(tmp_path / "bytes.onnx", tmp_path / "out", tmp_path / "x.npy", engines=ENGINES)
+    assert found.agree and all(result.sqnr_db is None or result.sqnr_db > 30 for result in found.engines.values())

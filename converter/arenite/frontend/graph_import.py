@@ -116,6 +116,8 @@ class _Walk:
         for node in self.model.graph.node:
             if node.op_type == "Constant" and len(node.attribute) == 1 and node.attribute[0].name == "value":
                 known[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
+            elif node.op_type == "Constant" and len(node.attribute) == 1 and node.attribute[0].name == "value_float":
+                known[node.output[0]] = np.asarray(node.attribute[0].f, np.float32)
             if not node.input or node.input[0] not in reached:
                 continue
             if node.op_type == "DequantizeLinear" and len(node.input) > 1 and node.input[1] in known and known[node.input[1]].size == 1:
