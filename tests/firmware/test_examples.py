@@ -40,7 +40,7 @@ def test_reads_a_nine(folder: Path, tmp_path: Path, form: str, compiler: str) ->
         pytest.skip(f"{compiler} is not installed")
     includes = [f"-I{path}" for path in (folder, *runtime_includes(folder / "runtime_c"))]
     program = tmp_path / "program"
-    subprocess.run([compiler, *STRICT, "-O1", *includes, *sources(folder, form), "-o", program], check=True)
+    subprocess.run([compiler, *STRICT, "-O1", *includes, *sources(folder, form), "-lm", "-o", program], check=True)
     done = subprocess.run([program], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and PRINTED.fullmatch(done.stdout) and done.stderr == ""
 
@@ -66,7 +66,7 @@ def test_the_interpreted_example_notices_damage(folder: Path, tmp_path: Path) ->
     at = text.rindex("0x", 0, text.rindex("0x"))
     source.write_text(text[:at] + f"0x{int(text[at + 2 : at + 4], 16) ^ 1:02x}" + text[at + 4 :])
     includes = [f"-I{path}" for path in (damaged, *runtime_includes(damaged / "runtime_c"))]
-    subprocess.run(["cc", *STRICT, *includes, *sources(damaged, "interpreted"), "-o", tmp_path / "program"], check=True)
+    subprocess.run(["cc", *STRICT, *includes, *sources(damaged, "interpreted"), "-lm", "-o", tmp_path / "program"], check=True)
     done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "digits_cnn: ARN_ERROR_CHECKSUM\n")
 

@@ -5,30 +5,13 @@ from __future__ import annotations
 import onnx.defs
 
 _QUANTIZED = "quantize in QDQ format (onnxruntime.quantization.QuantFormat.QDQ), or convert the float model with --calibration"
-_RECURRENT = "recurrent layers are not supported yet: use convolutions over time (1-D Conv, dilated)"
-_NORMALIZE = "use BatchNormalization, which folds into the layers around it"
 _CUT = "end the model at the input of this node and compute it in the application"
-_REDUCE = "use ReduceMean (a sum is the mean times the number of elements), or AveragePool and MaxPool"
 
 _BY_OPERATOR = {
-    "ArgMax": _CUT,
-    "ArgMin": _CUT,
-    "TopK": _CUT,
     "NonMaxSuppression": _CUT,
-    "LSTM": _RECURRENT,
-    "GRU": _RECURRENT,
-    "RNN": _RECURRENT,
-    "LogSoftmax": "use Softmax, or end the model before it: the order of the classes is the same",
-    "LayerNormalization": _NORMALIZE + ", or export with the operator decomposed (opset 16 or earlier)",
-    "InstanceNormalization": _NORMALIZE,
-    "GroupNormalization": _NORMALIZE,
-    "ConvTranspose": "transposed convolutions are not supported yet",
-    "Resize": "resampling is not supported yet",
-    "Upsample": "resampling is not supported yet",
-    "ReduceSum": _REDUCE,
-    "ReduceMax": _REDUCE,
-    "ReduceMin": _REDUCE,
-    "ReduceL2": _REDUCE,
+    "NonZero": _CUT,
+    "Unique": _CUT,
+    "Bernoulli": "a random number is drawn at run time: remove the node for inference, or draw it in the application",
     "QLinearConv": _QUANTIZED,
     "QLinearMatMul": _QUANTIZED,
     "ConvInteger": _QUANTIZED,
