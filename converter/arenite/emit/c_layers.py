@@ -44,7 +44,8 @@ class _Writer:
         definitions = [self._constant(index, f"{name}_{self._operand(call, position)}") for position, index in enumerate(call.inputs)]
         params = self._fresh(f"{name}_params")
         definitions.append(_record(call, params))
-        arguments = [f"&{params}", *(self._argument(index) for index in (*call.inputs, *call.outputs))]
+        as_bytes = call.op == "Lookup"  # its table is in terms of the byte, whatever that means: int8 or uint8
+        arguments = [f"&{params}", *(self._argument(index, as_bytes) for index in (*call.inputs, *call.outputs))]
         if call.scratch is not None:
             arguments.append(self._argument(call.scratch))
         return Layer(
@@ -76,14 +77,14 @@ class _Writer:
             declaration += f" ARN_ALIGNED({alignment(tensor.data.dtype)})"
         return c_text.array(declaration, c_text.literals(tensor.data))
 
-    def _argument(self, index: int) -> str:
+    def _argument(self, index: int, as_bytes: bool = False) -> str:
         if index < 0:
             return "0"  # an optional operand that is absent
         if index in self.constants:
             return self.constants[index]
         tensor = self.program.tensors[index]
         place = f"arena + {tensor.offset}"
-        if tensor.dtype is DType.INT8:
+        if as_bytes or tensor.dtype is DType.INT8:
             return place
         return f"({c_text.C_TYPES[tensor.dtype]} *)(void *)({place})"
 
