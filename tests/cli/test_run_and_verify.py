@@ -306,6 +306,6 @@ int main(void) {
     sources = [folder / "m.c", *(folder / "runtime_c" / "kernels" / "portable").glob("*.c")]
     includes = [f"-I{path}" for path in (folder, folder / "runtime_c" / "include", folder / "runtime_c" / "kernels")]
     command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror", *includes]
-    subprocess.run([*command, tmp_path / "main.c", *sources, "-o", tmp_path / "main"], check=True)
+    subprocess.run([*command, tmp_path / "main.c", *sources, "-lm", "-o", tmp_path / "main"], check=True)
     printed = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
     assert printed == "0 0 100 100 102 255 255 -2.000 0.000 2.000 "
