@@ -25,12 +25,12 @@ def operators(json: Json = False, quiet: Quiet = False, debug: Debug = False) ->
             }
             terminal.show_json(value)
             return
-        table = Table(title="ONNX operators", title_justify="left", box=None, pad_edge=False)
+        table = Table(title=f"{len(rows)} ONNX operators", title_justify="left", box=None, pad_edge=False)
         for title in ("ONNX", "supported", "becomes", "execution"):
             table.add_column(title, overflow="fold")
         for row in rows:
             table.add_row(row.onnx, Text(row.supported), ", ".join(row.becomes), Text(row.execution))
-        below = Table(title="Kernels", title_justify="left", box=None, pad_edge=False)
+        below = Table(title=f"{len(kernels)} kernels", title_justify="left", box=None, pad_edge=False)
         for title in ("code", "kernel", "variants", ""):
             below.add_column(title, overflow="fold")
         for kernel in kernels:
