@@ -28,33 +28,35 @@ MAX_DIMS = 6
 """Dimensions of a broadcast or strided copy after collapsing (ARN_MAX_DIMS)."""
 
 
-def collapse_broadcast(output: Shape, a: Shape, b: Shape, rank: int = MAX_DIMS) -> tuple[Shape, Shape, Shape]:
-    """Merge neighbouring dimensions that a and b walk alike.
+def collapse_broadcast(output: Shape, operands: Sequence[Shape], rank: int = MAX_DIMS) -> tuple[Shape, tuple[Shape, ...]]:
+    """Merge neighbouring dimensions that every operand walks alike.
 
-    Returns dims, and the element strides of a and b (0 where broadcast), each of length `rank`, filled up in front with
+    Returns dims, and the element strides of each operand (0 where broadcast), all of length `rank`, filled up in front with
     dimensions of 1. Raises ValueError where more than `rank` remain.
     """
     width = len(output)
-    a, b = (1,) * (width - len(a)) + tuple(a), (1,) * (width - len(b)) + tuple(b)
-    groups: list[tuple[int, bool, bool]] = []  # size, a walks, b walks
-    for size, of_a, of_b in zip(output, a, b, strict=True):
+    shapes = [(1,) * (width - len(shape)) + tuple(shape) for shape in operands]
+    groups: list[tuple[int, tuple[bool, ...]]] = []  # size, which operands walk
+    for axis, size in enumerate(output):
         if size == 1:
             continue
-        walks = (of_a == size, of_b == size)
-        if groups and groups[-1][1:] == walks:
-            groups[-1] = (groups[-1][0] * size, *walks)
+        walks = tuple(shape[axis] == size for shape in shapes)
+        if groups and groups[-1][1] == walks:
+            groups[-1] = (groups[-1][0] * size, walks)
         else:
-            groups.append((size, *walks))
+            groups.append((size, walks))
     if len(groups) > rank:
-        raise ValueError(f"broadcasting {a} with {b} needs {len(groups)} dimensions, more than {rank}")
-    groups = [(1, False, False)] * (rank - len(groups)) + groups
-    strides: list[list[int]] = [[], []]
-    for operand in (0, 1):
+        raise ValueError(f"broadcasting {' with '.join(map(str, shapes))} needs {len(groups)} dimensions, more than {rank}")
+    groups = [(1, (False,) * len(shapes))] * (rank - len(groups)) + groups
+    strides = []
+    for operand in range(len(shapes)):
         step = 1
-        for group in reversed(groups):
-            strides[operand].insert(0, step if group[1 + operand] else 0)
-            step *= group[0] if group[1 + operand] else 1
-    return tuple(group[0] for group in groups), tuple(strides[0]), tuple(strides[1])
+        stride: list[int] = []
+        for size, walks in reversed(groups):
+            stride.insert(0, step if walks[operand] else 0)
+            step *= size if walks[operand] else 1
+        strides.append(tuple(stride))
+    return tuple(size for size, _ in groups), tuple(strides)
 
 
 def _broadcast_shape(inputs: Inputs, attributes: Attributes) -> Shape:
@@ -67,7 +69,7 @@ def _same_shape(inputs: Inputs, attributes: Attributes) -> Shape:
 
 def broadcast_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
     """The values of BROADCAST."""
-    dims, a_stride, b_stride = collapse_broadcast(outputs[0].shape, given(inputs, 0).shape, given(inputs, 1).shape)
+    dims, (a_stride, b_stride) = collapse_broadcast(outputs[0].shape, [given(inputs, 0).shape, given(inputs, 1).shape])
     return {"dims": dims, "a_stride": a_stride, "b_stride": b_stride}
 
 

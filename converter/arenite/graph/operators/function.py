@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arenite.graph.expression import UNARY
+from arenite.graph.expression import SELU_ALPHA, SELU_GAMMA, UNARY
 from arenite.graph.node import Node
 from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
 from arenite.graph.tensor import Tensor
@@ -58,7 +58,7 @@ PARAMETERS: dict[str, tuple[tuple[str, float], ...]] = {
     "HardSigmoid": (("alpha", 0.2), ("beta", 0.5)),
     "LeakyRelu": (("alpha", 0.01),),
     "Shrink": (("lambd", 0.5), ("bias", 0.0)),
-    "Selu": (("alpha", 1.67326319217681884765625), ("gamma", 1.05070102214813232421875)),
+    "Selu": (("alpha", SELU_ALPHA), ("gamma", SELU_GAMMA)),
     "Swish": (("alpha", 1.0),),
     "ThresholdedRelu": (("alpha", 1.0),),
 }

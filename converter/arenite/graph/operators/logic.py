@@ -8,7 +8,7 @@ import numpy as np
 
 from arenite.graph.node import Node
 from arenite.graph.operators.declaration import VARIANTS, Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
-from arenite.graph.operators.elementwise import BROADCAST, MAX_DIMS, broadcast_record
+from arenite.graph.operators.elementwise import BROADCAST, MAX_DIMS, broadcast_record, collapse_broadcast
 from arenite.graph.tensor import DType, Tensor
 
 NUMBERS = ("float32", "int32", "int64")
@@ -111,33 +111,8 @@ CAST = Operator(
 )
 
 
-def collapse_strides(output: Shape, operands: Sequence[Shape]) -> tuple[Shape, tuple[Shape, ...]]:
-    """As `collapse_broadcast`, for any number of operands of the output's rank."""
-    groups: list[tuple[int, tuple[bool, ...]]] = []
-    for axis, size in enumerate(output):
-        walks = tuple(shape[axis] == size for shape in operands)
-        if size == 1:
-            continue
-        if groups and groups[-1][1] == walks:
-            groups[-1] = (groups[-1][0] * size, walks)
-        else:
-            groups.append((size, walks))
-    if len(groups) > MAX_DIMS:
-        raise ValueError(f"broadcasting {list(operands)} needs {len(groups)} dimensions, more than {MAX_DIMS}")
-    groups = [(1, (False,) * len(operands))] * (MAX_DIMS - len(groups)) + groups
-    strides = []
-    for operand in range(len(operands)):
-        step = 1
-        stride: list[int] = []
-        for size, walks in reversed(groups):
-            stride.insert(0, step if walks[operand] else 0)
-            step *= size if walks[operand] else 1
-        strides.append(tuple(stride))
-    return tuple(size for size, _ in groups), tuple(strides)
-
-
 def _where_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
-    dims, strides = collapse_strides(outputs[0].shape, [given(inputs, i).shape for i in range(3)])
+    dims, strides = collapse_broadcast(outputs[0].shape, [given(inputs, i).shape for i in range(3)])
     return {
         "element_size": outputs[0].dtype.itemsize,
         "dims": dims,

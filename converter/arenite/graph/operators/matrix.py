@@ -72,7 +72,7 @@ def _matmul_sizes(inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
     from arenite.graph.operators.elementwise import collapse_broadcast
 
     a, b, y = given(inputs, 0).shape, given(inputs, 1).shape, outputs[0].shape
-    dims, a_stride, b_stride = collapse_broadcast(y[:-2], a[:-2], b[:-2], rank=3)
+    dims, (a_stride, b_stride) = collapse_broadcast(y[:-2], [a[:-2], b[:-2]], rank=3)
     return {
         "batch": dims,
         "a_stride": tuple(s * a[-2] * a[-1] for s in a_stride),
