@@ -38,6 +38,9 @@
 #define FLAT_PORT_NAME   1
 #define FLAT_PORT_LABELS 2
 
+#define FLAT_OWNOPERATOR_OP   0
+#define FLAT_OWNOPERATOR_NAME 1
+
 #define FLAT_MODEL_VERSION    0
 #define FLAT_MODEL_FILE_SIZE  1
 #define FLAT_MODEL_CHECKSUM   2
@@ -51,6 +54,7 @@
 #define FLAT_MODEL_DATA       10
 #define FLAT_MODEL_NAME       11
 #define FLAT_MODEL_PRODUCER   12
+#define FLAT_MODEL_OPERATORS  13
 
 #define FLAT_DTYPE_NONE    0
 #define FLAT_DTYPE_INT8    1

@@ -1355,6 +1355,103 @@ class PortT(object):
         return port
 
 
+class OwnOperator(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset: int = 0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = OwnOperator()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsOwnOperator(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def OwnOperatorBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x41\x52\x4E\x31", size_prefixed=size_prefixed)
+
+    # OwnOperator
+    def Init(self, buf: bytes, pos: int):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # OwnOperator
+    def Op(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint16Flags, o + self._tab.Pos)
+        return 0
+
+    # OwnOperator
+    def Name(self) -> Optional[str]:
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+def OwnOperatorStart(builder: flatbuffers.Builder):
+    builder.StartObject(2)
+
+def OwnOperatorAddOp(builder: flatbuffers.Builder, op: int):
+    builder.PrependUint16Slot(0, op, 0)
+
+def OwnOperatorAddName(builder: flatbuffers.Builder, name: int):
+    builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(name), 0)
+
+def OwnOperatorEnd(builder: flatbuffers.Builder) -> int:
+    return builder.EndObject()
+
+
+
+class OwnOperatorT(object):
+
+    # OwnOperatorT
+    def __init__(
+        self,
+        op = 0,
+        name = None,
+    ):
+        self.op = op  # type: int
+        self.name = name  # type: Optional[str]
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        ownOperator = OwnOperator()
+        ownOperator.Init(buf, pos)
+        return cls.InitFromObj(ownOperator)
+
+    @classmethod
+    def InitFromPackedBuf(cls, buf, pos=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, pos)
+        return cls.InitFromBuf(buf, pos+n)
+
+    @classmethod
+    def InitFromObj(cls, ownOperator):
+        x = OwnOperatorT()
+        x._UnPack(ownOperator)
+        return x
+
+    # OwnOperatorT
+    def _UnPack(self, ownOperator):
+        if ownOperator is None:
+            return
+        self.op = ownOperator.Op()
+        self.name = ownOperator.Name()
+
+    # OwnOperatorT
+    def Pack(self, builder):
+        if self.name is not None:
+            name = builder.CreateString(self.name)
+        OwnOperatorStart(builder)
+        OwnOperatorAddOp(builder, self.op)
+        if self.name is not None:
+            OwnOperatorAddName(builder, name)
+        ownOperator = OwnOperatorEnd(builder)
+        return ownOperator
+
+
 class Model(object):
     __slots__ = ['_tab']
 
@@ -1589,8 +1686,32 @@ class Model(object):
             return self._tab.String(o + self._tab.Pos)
         return None
 
+    # Model
+    def Operators(self, j: int) -> Optional[OwnOperator]:
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(30))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = OwnOperator()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Model
+    def OperatorsLength(self) -> int:
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(30))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Model
+    def OperatorsIsNone(self) -> bool:
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(30))
+        return o == 0
+
 def ModelStart(builder: flatbuffers.Builder):
-    builder.StartObject(13)
+    builder.StartObject(14)
 
 def ModelAddVersion(builder: flatbuffers.Builder, version: int):
     builder.PrependUint32Slot(0, version, 1)
@@ -1652,6 +1773,12 @@ def ModelAddName(builder: flatbuffers.Builder, name: int):
 def ModelAddProducer(builder: flatbuffers.Builder, producer: int):
     builder.PrependUOffsetTRelativeSlot(12, flatbuffers.number_types.UOffsetTFlags.py_type(producer), 0)
 
+def ModelAddOperators(builder: flatbuffers.Builder, operators: int):
+    builder.PrependUOffsetTRelativeSlot(13, flatbuffers.number_types.UOffsetTFlags.py_type(operators), 0)
+
+def ModelStartOperatorsVector(builder, numElems: int) -> int:
+    return builder.StartVector(4, numElems, 4)
+
 def ModelEnd(builder: flatbuffers.Builder) -> int:
     return builder.EndObject()
 
@@ -1679,6 +1806,7 @@ class ModelT(object):
         data = None,
         name = None,
         producer = None,
+        operators = None,
     ):
         self.version = version  # type: int
         self.fileSize = fileSize  # type: int
@@ -1693,6 +1821,7 @@ class ModelT(object):
         self.data = data  # type: Optional[List[int]]
         self.name = name  # type: Optional[str]
         self.producer = producer  # type: Optional[str]
+        self.operators = operators  # type: Optional[List[OwnOperatorT]]
 
     @classmethod
     def InitFromBuf(cls, buf, pos):
@@ -1776,6 +1905,14 @@ class ModelT(object):
                 self.data = model.DataAsNumpy()
         self.name = model.Name()
         self.producer = model.Producer()
+        if not model.OperatorsIsNone():
+            self.operators = []
+            for i in range(model.OperatorsLength()):
+                if model.Operators(i) is None:
+                    self.operators.append(None)
+                else:
+                    ownOperator_ = OwnOperatorT.InitFromObj(model.Operators(i))
+                    self.operators.append(ownOperator_)
 
     # ModelT
     def Pack(self, builder):
@@ -1836,6 +1973,14 @@ class ModelT(object):
             name = builder.CreateString(self.name)
         if self.producer is not None:
             producer = builder.CreateString(self.producer)
+        if self.operators is not None:
+            operatorslist = []
+            for i in range(len(self.operators)):
+                operatorslist.append(self.operators[i].Pack(builder))
+            ModelStartOperatorsVector(builder, len(self.operators))
+            for i in reversed(range(len(self.operators))):
+                builder.PrependUOffsetTRelative(operatorslist[i])
+            operators = builder.EndVector()
         ModelStart(builder)
         ModelAddVersion(builder, self.version)
         ModelAddFileSize(builder, self.fileSize)
@@ -1859,6 +2004,8 @@ class ModelT(object):
             ModelAddName(builder, name)
         if self.producer is not None:
             ModelAddProducer(builder, producer)
+        if self.operators is not None:
+            ModelAddOperators(builder, operators)
         model = ModelEnd(builder)
         return model
 
