@@ -1281,6 +1281,7 @@ OPERATORS = (
             Field("columns"),
             Field("upper"),
             Field("element_size"),
+            Field("fill"),
         ),
     ),
     Operator(
@@ -1608,6 +1609,22 @@ OPERATORS = (
         ("float32",),
         (
             Field("count"),
+        ),
+    ),
+    Operator(
+        "Dft",
+        230,
+        ("float32",),
+        (
+            Field("batch"),
+            Field("frames"),
+            Field("signal"),
+            Field("step"),
+            Field("size"),
+            Field("length"),
+            Field("components"),
+            Field("transform"),
+            Field("inverse"),
         ),
     ),
 )

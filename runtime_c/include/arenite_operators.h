@@ -124,6 +124,7 @@ typedef enum arn_op {
     ARN_OP_KEY_INDEX = 206,
     ARN_OP_SOFTMAX_ZERO = 207,
     ARN_OP_PROBIT = 208,
+    ARN_OP_DFT = 230,
     ARN_OP_FIRST_CUSTOM = 0x8000 /* codes from here on are the user's own */
 } arn_op;
 
@@ -1110,6 +1111,7 @@ typedef struct arn_trilu_params {
     int32_t columns;
     int32_t upper;        /* 0 or 1 */
     int32_t element_size; /* bytes: 1, 2, 4 or 8 */
+    int32_t fill;         /* of every byte outside of the triangle: 0, or the zero point */
 } arn_trilu_params;
 
 /* ReverseSequence: The first entries of every sequence of a batch in reverse, as many as its length. */
@@ -1366,5 +1368,18 @@ typedef struct arn_softmax_zero_params {
 typedef struct arn_probit_params {
     int32_t count; /* elements */
 } arn_probit_params;
+
+/* Dft: Fourier transform of the frames of a signal, zeros behind them up to its length. */
+typedef struct arn_dft_params {
+    int32_t batch;      /* signals */
+    int32_t frames;     /* of a signal */
+    int32_t signal;     /* values of a signal */
+    int32_t step;       /* values from frame to frame */
+    int32_t size;       /* values of a frame; zeros follow up to the length */
+    int32_t length;     /* points */
+    int32_t components; /* of a value: 1 real, 2 complex */
+    int32_t transform;  /* 0 full, 1 onesided (of real values), 2 back from onesided to real values */
+    int32_t inverse;    /* 0 or 1; 1 where the transform is 2 */
+} arn_dft_params;
 
 #endif

@@ -105,7 +105,7 @@ static int check_trilu(const arn_signature *s) {
     const arn_trilu_params *p = (const arn_trilu_params *)s->params;
     const int32_t x[4] = {p->outer, p->rows, p->columns, p->element_size};
     return is_element_size(p->element_size) && arn_is_product(s->inputs[0].bytes, x, 4) && s->outputs[0].bytes == s->inputs[0].bytes &&
-           arn_is_absent_or(&s->inputs[1], ARN_INT64, 1);
+           arn_is_absent_or(&s->inputs[1], ARN_INT64, 1) && arn_is_int8(p->fill);
 }
 
 static int check_reverse_sequence(const arn_signature *s) {

@@ -118,7 +118,8 @@ def trilu(draw: DrawFn, wild: bool) -> NodeCall:
     x = values(draw, shape_of(draw, 2, 4), (np.float32, np.int64) if not wild else MOVED)
     far = [-(1 << 63), (1 << 63) - 1] if wild else []
     k = draw(st.sampled_from([None, -3, -1, 0, 1, 4, *far]))
-    return NodeCall("Trilu", "bytes", [x, None if k is None else np.asarray(k, np.int64)], {"upper": draw(st.booleans())})
+    attributes = {"upper": draw(st.booleans()), "fill": draw(st.integers(-128, 127)) if wild else 0}
+    return NodeCall("Trilu", "bytes", [x, None if k is None else np.asarray(k, np.int64)], attributes)
 
 
 @st.composite

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from arenite.errors import QuantizationError
 from arenite.graph import DType, Graph, Node, Quantization, State, Tensor
 from arenite.quantize import lower_elementwise as elementwise
+from arenite.quantize import lower_indexing as indexing
 from arenite.quantize import lower_movement as movement
 from arenite.quantize.lower_linear import lower_linear
 from arenite.quantize.lower_typed import TypedPart
@@ -33,7 +34,10 @@ LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
     "Slice": movement.lower_move,
     "Expand": movement.lower_move,
     "Pad": movement.lower_pad,
-    "Concat": movement.lower_concat,
+    "Concat": movement.lower_merge,
+    **dict.fromkeys(("Gather", "GatherElements", "GatherND", "ReverseSequence"), indexing.lower_selection),
+    "Trilu": indexing.lower_trilu,
+    **dict.fromkeys(("ScatterElements", "ScatterND", "TensorScatter", "OneHot"), indexing.lower_placement),
 }
 
 

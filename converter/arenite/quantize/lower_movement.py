@@ -20,59 +20,59 @@ LARGEST_COUNT = 1 << 20
 Extra = Callable[[Quantization], dict[str, Any]]
 
 
-def _same_scale(lowering: Lowering, node: Node, extra: Extra, clip: tuple[float, float] = UNBOUNDED) -> None:
-    """An operator that leaves values alone. Where input and output differ in quantization the table goes to the smaller side.
+def same_scale(
+    lowering: Lowering, node: Node, extra: Extra, clip: tuple[float, float] = UNBOUNDED, rest: tuple[str | None, ...] = ()
+) -> None:
+    """An operator that leaves values alone. Where input and output differ in quantization the table goes to the smaller side; a constant
+    is quantized as the output is.
 
-    `extra` gives attributes that depend on the quantization that the operator works in.
+    `extra` gives attributes that depend on the quantization that the operator works in. `rest`: its further operands.
     """
-    x, x_q = lowering.operand(node.input)
     y_q = lowering.quantization[node.output]
+    if lowering.is_constant(node.input) and clip == UNBOUNDED:
+        x, x_q = lowering.constant_as(lowering.source.tensor(node.input), y_q), y_q
+    else:
+        x, x_q = lowering.operand(node.input)
     if x_q.same_as(y_q):
-        lowering.emit(node, node.op, (x,), **geometry(node), **extra(y_q))
+        lowering.emit(node, node.op, (x, *rest), **geometry(node), **extra(y_q))
         return
     shape = lowering.target.tensors[node.output].shape
     table = lookup_table(Expression.single("Clip", min=clip[0], max=clip[1]), x_q, y_q)
     if prod(shape) <= lowering.target.tensors[x].elements:
         between = lowering.temporary(node.output, shape, x_q)
-        lowering.emit(node, node.op, (x,), between, **geometry(node), **extra(x_q))
+        lowering.emit(node, node.op, (x, *rest), between, **geometry(node), **extra(x_q))
         lowering.lookup(node, between, node.output, table, "requantize")
     else:
         between = lowering.temporary(x, lowering.target.tensors[x].shape, y_q)
         lowering.lookup(node, x, between, table, "requantize")
-        lowering.emit(node, node.op, (between,), **geometry(node), **extra(y_q))
+        lowering.emit(node, node.op, (between, *rest), **geometry(node), **extra(y_q))
 
 
 def lower_move(lowering: Lowering, node: Node) -> None:
     """Reshape, Transpose, Slice."""
-    _same_scale(lowering, node, lambda q: {})
+    same_scale(lowering, node, lambda q: {})
 
 
 def lower_pad(lowering: Lowering, node: Node) -> None:
+    if len(node.inputs) > 1:
+        lower_merge(lowering, node)
+        return
     value = float(node.attributes["value"])
-    _same_scale(lowering, node, lambda q: {"fill": quantize_scalar(value, q)})
+    same_scale(lowering, node, lambda q: {"fill": quantize_scalar(value, q)})
 
 
 def lower_max_pool(lowering: Lowering, node: Node) -> None:
     clip = node.attributes.get("clip", UNBOUNDED)
     same = lowering.quantization[node.input].same_as(lowering.quantization[node.output])
     clamp = lowering.clamp(node) if same else {"activation_min": -128, "activation_max": 127}
-    _same_scale(lowering, node, lambda q: clamp, clip)
+    same_scale(lowering, node, lambda q: clamp, clip)
 
 
-def lower_concat(lowering: Lowering, node: Node) -> None:
+def lower_merge(lowering: Lowering, node: Node) -> None:
+    """Concat, and Pad with a computed value: all operands in the quantization of the output."""
     y = lowering.quantization[node.output]
-    inputs = []
-    for name in node.inputs:
-        tensor = lowering.source.tensor(name)
-        if tensor.is_constant:
-            inputs.append(lowering.constant_as(tensor, y))
-        elif lowering.quantization[tensor.name].same_as(y):
-            inputs.append(tensor.name)
-        else:
-            between = lowering.temporary(tensor.name, tensor.shape, y)
-            lowering.requantize(node, tensor.name, between)
-            inputs.append(between)
-    lowering.emit(node, "Concat", tuple(inputs), **geometry(node))
+    inputs = tuple(lowering.brought_to(node, name, y) for name in node.inputs)
+    lowering.emit(node, node.op, inputs, **geometry(node))
 
 
 def lower_mean(lowering: Lowering, node: Node) -> None:

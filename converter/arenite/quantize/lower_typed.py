@@ -45,6 +45,8 @@ class TypedPart:
         tensor = self.typed.target.tensors[name]
         if tensor.data is not None:
             return self.lowering.constant(name, tensor.data)
+        if name not in self._names and name not in self.lowering.quantization:
+            self._names[name] = name  # integers that an int8 node computed
         if name not in self._names:
             inner = self._result(name)
             self.lowering.target.nodes.append(Node("Dequantize", name, (name,), (inner,), {"variant": "int8"}))

@@ -45,12 +45,33 @@ class Lowering:
     def note(self, node: Node, remark: str) -> None:
         self.notes.setdefault(node.output, []).append(remark)
 
-    def emit(self, node: Node, op: str, inputs: tuple[str, ...], output: str | None = None, **attributes: Any) -> str:
-        """Append an int8 node that stands for `node`. Returns its output."""
+    def emit(self, node: Node, op: str, inputs: tuple[str | None, ...], output: str | None = None, **attributes: Any) -> str:
+        """Append an int8 node that stands for `node`, with all of its outputs. Returns the first."""
         output = output or node.output
         variant = attributes.pop("variant", "int8")
-        self.target.nodes.append(Node(op, node.name, inputs, (output,), {**attributes, "variant": variant}, node.origins))
+        for name in node.outputs[1:]:
+            self.target.tensors[name] = self.source.tensors[name]
+        outputs = (output, *node.outputs[1:]) if op == node.op else (output,)
+        self.target.nodes.append(Node(op, node.name, inputs, outputs, {**attributes, "variant": variant}, node.origins))
         return output
+
+    def index(self, name: str | None) -> str | None:
+        """An operand that is not quantized, indices as a rule, in the int8 graph."""
+        if name is None:
+            return None
+        tensor = self.source.tensors[name]
+        return name if tensor.data is None else self.constant(name, tensor.data)
+
+    def brought_to(self, node: Node, name: str | None, quantization: Quantization) -> str:
+        """An int8 operand of `node` in this quantization: a constant is quantized so, an activation passes a table where it has another."""
+        tensor = self.source.tensor(name)
+        if tensor.is_constant:
+            return self.constant_as(tensor, quantization)
+        if self.quantization[tensor.name].same_as(quantization):
+            return tensor.name
+        between = self.temporary(tensor.name, tensor.shape, quantization)
+        self.requantize(node, tensor.name, between)
+        return between
 
     def constant(self, name: str, data: NDArray[np.generic], quantization: Quantization | None = None) -> str:
         """A constant with this content: one that is there already, or a new one under `name` or a name like it."""

@@ -8,10 +8,11 @@ from difflib import get_close_matches
 from arenite.errors import QuantizationError
 from arenite.graph import DType, Graph, Node
 from arenite.quantize.lower import LOWERINGS
+from arenite.quantize.value_operands import VALUES, index_operands, value_operands
 
 CONSTANT_OPERANDS = {"Conv": (1, 2), "DepthwiseConv": (1, 2), "FullyConnected": (1, 2), "PRelu": (1,)}
 """The int8 forms need them at conversion."""
-LIGHT = ("Reshape", "Transpose", "Slice", "Concat", "Pad", "Expand", "Elementwise", "Add", "Sub", "Mul", "Div", "PRelu")
+LIGHT = ("Reshape", "Transpose", "Slice", "Concat", "Pad", "Expand", "Elementwise", "Add", "Sub", "Mul", "Div", "PRelu", *VALUES)
 """Not worth two conversions."""
 CARRYING = ("Reshape", "Transpose", "Slice", "Concat", "Expand")
 """Operators that only move elements."""
@@ -35,10 +36,12 @@ def typed_nodes(graph: Graph, float_layers: Sequence[str] = ()) -> frozenset[str
 
 
 def has_int8_form(graph: Graph, node: Node) -> bool:
-    if node.op not in LOWERINGS or (node.op == "Pad" and len(node.inputs) > 1):
+    if node.op not in LOWERINGS:
         return False
-    names = [name for name in (*node.inputs, *node.outputs) if name is not None]
-    if any(graph.tensors[name].dtype is not DType.FLOAT32 for name in names):
+    values = [*value_operands(node), *(node.outputs[:1] if node.op in VALUES else node.outputs)]
+    if any(graph.tensors[name].dtype is not DType.FLOAT32 for name in values):
+        return False
+    if any(graph.tensors[name].dtype is DType.FLOAT32 for name in index_operands(node)):
         return False
     operands = [node.inputs[i] for i in CONSTANT_OPERANDS.get(node.op, ()) if i < len(node.inputs)]
     return all(name is None or graph.tensors[name].is_constant for name in operands)

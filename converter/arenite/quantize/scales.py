@@ -12,8 +12,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from arenite.errors import QuantizationError
-from arenite.graph import DType, Expression, Graph, Node, Quantization
+from arenite.graph import DType, Expression, Graph, Node, Quantization, Tensor
 from arenite.quantize.ranges import Range
+from arenite.quantize.value_operands import SELECTING, merges, value_operands
 
 SOFTMAX = Quantization.per_tensor(1 / 256, -128)
 """Of a Softmax output without annotation: covers [0, 1 − 1/256]."""
@@ -22,7 +23,7 @@ BOUNDED = {"Sigmoid": Range(0.0, 1.0), "HardSigmoid": Range(0.0, 1.0), "Tanh": R
 """Functions whose values have natural bounds: unseen inputs may reach them."""
 
 SMALLEST_SCALE = float(np.finfo(np.float32).tiny)
-MOVEMENT = ("Reshape", "Transpose", "Slice", "Expand", "Pad", "MaxPool")
+MOVEMENT = ("Reshape", "Transpose", "Slice", "Expand", "Pad", "MaxPool", *SELECTING)
 MEANS = ("AveragePool", "ReduceMean")
 
 TOLERATED_GROWTH = 2.0
@@ -106,7 +107,9 @@ def undetermined(graph: Graph, typed: frozenset[str] = frozenset()) -> list[str]
     groups = _Groups(graph, {}, typed)
     groups.join_movement()
     moved = {
-        node.output for node in groups.nodes if node.op in (*MOVEMENT, "Concat") and any(name in groups.parent for name in node.inputs)
+        node.output
+        for node in groups.nodes
+        if (node.op in MOVEMENT or merges(node)) and any(name in groups.parent for name in value_operands(node))
     }
     return [name for name in quantized_tensors(graph, typed) if name not in moved and groups.root(name) not in groups.fixed]
 
@@ -118,7 +121,7 @@ def choose_scales(graph: Graph, ranges: Mapping[str, Range], typed: frozenset[st
     """
     groups = _Groups(graph, ranges, typed)
     groups.join_movement()
-    groups.join_concat()
+    groups.join_merged()
     groups.join_means()
     return {name: groups.quantization(name) for name in quantized_tensors(graph, typed)}
 
@@ -139,6 +142,8 @@ class _Groups:
         for node in self.nodes:
             if node.op == "Elementwise":
                 self._widen(node)
+            elif node.op in SELECTING and graph.tensor(node.input).is_constant:
+                self.range[node.output] = self.range[node.output].union(_values_range(graph.tensor(node.input)))
 
     def _own_range(self, name: str, ranges: Mapping[str, Range]) -> Range:
         if name in self.fixed and name not in ranges:
@@ -201,7 +206,7 @@ class _Groups:
         for state in self.graph.states:
             if state.input in self.parent and state.output in self.parent and self._compatible(state.input, state.output):
                 self._join(state.input, state.output)
-        moves = [node for node in self.nodes if node.op in MOVEMENT and node.input in self.parent]
+        moves = [node for node in self.nodes if node.op in MOVEMENT and not merges(node) and node.input in self.parent]
         for node in moves:
             x, y = node.input, node.output
             forced = self.fixed.get(self.root(y))
@@ -215,22 +220,23 @@ class _Groups:
             if self.root(x) != self.root(y) and self.root(x) not in self.fixed and forced is not None and self._may_take(x, forced, node):
                 self._join(y, x)
 
-    def join_concat(self) -> None:
+    def join_merged(self) -> None:
         for node in self.nodes:
-            if node.op == "Concat":
-                self._join_concat(node)
+            if merges(node):
+                self._join_merged(node)
 
-    def _join_concat(self, node: Node) -> None:
-        inputs = [name for name in dict.fromkeys(node.inputs) if name is not None and name in self.parent]
+    def _join_merged(self, node: Node) -> None:
+        values = value_operands(node)
+        inputs = [name for name in dict.fromkeys(values) if name in self.parent]
         output = self.root(node.output)
         if output not in self.fixed:
             fixed = [self.fixed.get(self.root(name)) for name in inputs]
             first = fixed[0] if fixed else None
-            if first is not None and len(inputs) == len(node.inputs) and all(first.same_as(other) for other in fixed):
+            if first is not None and len(inputs) == len(set(values)) and all(first.same_as(other) for other in fixed):
                 for name in inputs:
                     self._join(name, node.output)
                 return
-            self.range[output] = self._concatenated_range(node)
+            self.range[output] = self._merged_range(node)
         for name in inputs:
             if self.root(name) in self.fixed:
                 if self.root(node.output) in self.fixed and self._compatible(name, node.output):
@@ -238,17 +244,15 @@ class _Groups:
             elif self._may_take(name, self.quantization(node.output), node):
                 self._join(node.output, name)
 
-    def _concatenated_range(self, node: Node) -> Range:
-        """Of all inputs, constants included: each as far as it is quantized now."""
+    def _merged_range(self, node: Node) -> Range:
+        """Of all values, constants included: each as far as it is quantized now."""
         result = self.range[self.root(node.output)]
-        for name in node.inputs:
+        for name in value_operands(node):
             tensor = self.graph.tensor(name)
-            if tensor.data is not None:
-                values = np.asarray(tensor.data, np.float64)
-                if values.size:
-                    result = result.union(Range(float(values.min()), float(values.max())))
+            if tensor.is_constant:
+                result = result.union(_values_range(tensor))
             elif name in self.parent:
-                result = result.union(self.range[self.root(str(name))])
+                result = result.union(self.range[self.root(name)])
         return result
 
     def join_means(self) -> None:
@@ -258,3 +262,8 @@ class _Groups:
                 whole = representable(self.fixed[x]) if x in self.fixed else self.range[x]
                 if self.range[y].width >= MEAN_SHARES_ABOVE * whole.width:
                     self._join(x, y)
+
+
+def _values_range(constant: Tensor) -> Range:
+    values = np.asarray(constant.data, np.float64)
+    return Range(float(values.min(initial=0.0)), float(values.max(initial=0.0)))

@@ -149,7 +149,8 @@ def trilu(p: Any, x: Array, k: Array | None, y: Array) -> None:
     distance = np.arange(p.columns) - np.arange(p.rows)[:, None]
     kept = distance >= diagonal if p.upper else distance <= diagonal
     matrices = _elements(x, p.element_size).reshape(p.outer, p.rows, p.columns)
-    _elements(y, p.element_size)[...] = np.where(kept, matrices, np.zeros((), matrices.dtype)).reshape(-1)
+    fill = np.full(p.element_size, p.fill, np.int8).view(matrices.dtype)
+    _elements(y, p.element_size)[...] = np.where(kept, matrices, fill).reshape(-1)
 
 
 def reverse_sequence(p: Any, x: Array, lengths: Array, y: Array) -> None:

@@ -12,7 +12,7 @@ void arn_trilu(const arn_trilu_params *p, const void *x, const int64_t *k, void 
             for (int32_t c = 0; c < p->columns; c++, from += size, to += size) {
                 const int kept = p->upper ? c - r >= diagonal : c - r <= diagonal;
                 if (!kept) {
-                    memset(to, 0, size);
+                    memset(to, p->fill, size);
                 } else if (to != from) {
                     arn_copy(to, from, size);
                 }

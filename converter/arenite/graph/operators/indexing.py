@@ -365,6 +365,7 @@ def _trilu_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Reco
         "columns": x.shape[-1],
         "upper": int(node.attributes["upper"]),
         "element_size": x.dtype.itemsize,
+        "fill": node.attributes.get("fill", 0),
     }
 
 
@@ -379,7 +380,14 @@ TRILU = Operator(
     code=149,
     variants=("bytes",),
     stored=(_X, _K),
-    params=(Param("outer", "matrices"), Param("rows", ""), Param("columns", ""), Param("upper", "0 or 1"), _ELEMENT),
+    params=(
+        Param("outer", "matrices"),
+        Param("rows", ""),
+        Param("columns", ""),
+        Param("upper", "0 or 1"),
+        _ELEMENT,
+        Param("fill", "of every byte outside of the triangle: 0, or the zero point"),
+    ),
     record=_trilu_record,
     in_place=(0,),
 )
