@@ -94,3 +94,9 @@ class ArtifactError(AreniteError):
     """A folder or .arn file given to run, verify or inspect is not what `convert` wrote."""
 
     exit_code = 11
+
+
+class OperatorError(AreniteError):
+    """A user's own operator is declared wrongly, clashes with another, or one of its rules failed."""
+
+    exit_code = 12

@@ -16,3 +16,7 @@ class ModelError(ValueError):
 
 class InputError(ValueError):
     """An array that does not fit the model's input: number of arrays, shape or element type."""
+
+
+class OperatorError(Exception):
+    """A user's own operator is declared wrongly, clashes with another, or its kernel failed."""

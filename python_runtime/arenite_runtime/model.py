@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from arenite_runtime.errors import InputError, ModelError
 from arenite_runtime.flat import arenite_generated as flat
 from arenite_runtime.kernels.conversion import dequantize_values, quantize_values
-from arenite_runtime.record import OPERATOR_BY_CODE, decode, variant_name
+from arenite_runtime.own_operators import FIRST_CODE, find
+from arenite_runtime.record import OPERATOR_BY_CODE, Operator, decode, variant_name
 from arenite_runtime.structure import Node, Port, Quantization, Region, RegionKind, State, Storage, Subgraph, Tensor
 
 IDENTIFIER = b"ARN1"
@@ -173,6 +174,8 @@ class _Reader:
         self.regions = tuple(self._region(region) for region in self._each(root.Regions, root.RegionsLength()))
         if not self.regions or self.regions[0].kind is not RegionKind.ARENA:
             raise _corrupt("region 0 is no arena")
+        self.own_names = {own.Op(): _text(own.Name()) for own in self._each(root.Operators, root.OperatorsLength())}
+        """Of users' own operators, by code."""
         self.tensors = tuple(self._tensor(i, tensor) for i, tensor in enumerate(self._each(root.Tensors, root.TensorsLength())))
 
     def _each(self, get: Callable[[int], _T | None], length: int) -> list[_T]:
@@ -283,11 +286,7 @@ class _Reader:
 
     def _node(self, index: int, node: Any) -> Node:
         name = _text(node.Name()) or f"#{index}"
-        operator = OPERATOR_BY_CODE.get(node.Op())
-        variant = None if operator is None else variant_name(operator, node.Variant())
-        if operator is None or variant is None:
-            known = f"operator {node.Op()}" if operator is None else f"variant {node.Variant()} of {operator.name}"
-            raise ModelError("ARN_ERROR_OPERATOR", f"node {name} needs {known}, which this runtime does not know")
+        operator, variant = self._kernel(node.Op(), node.Variant(), name)
         if node.SubgraphsLength():
             raise ModelError("ARN_ERROR_UNSUPPORTED", f"node {name} ({operator.name}) has subgraphs")
         params = np.array(_numbers(node.ParamsAsNumpy()), np.int32)
@@ -311,6 +310,34 @@ class _Reader:
             scratch=None if scratch == -1 else self._index(scratch, f"the scratch of node {name}"),
             record=record,
         )
+
+    def _kernel(self, code: int, number: int, node: str) -> tuple[Operator, str]:
+        """The operator and the variant that a node needs. Raises ModelError where one is not known here."""
+        if code >= FIRST_CODE:
+            return self._own_kernel(code, number, node)
+        operator = OPERATOR_BY_CODE.get(code)
+        variant = None if operator is None else variant_name(operator, number)
+        if operator is None or variant is None:
+            known = f"operator {code}" if operator is None else f"variant {number} of {operator.name}"
+            raise ModelError("ARN_ERROR_OPERATOR", f"node {node} needs {known}, which this runtime does not know")
+        return operator, variant
+
+    def _own_kernel(self, code: int, number: int, node: str) -> tuple[Operator, str]:
+        named = self.own_names.get(code)
+        needed = f"node {node} needs the operator {named or f'{code:#x}'} of somebody's own"
+        own = None if named is None else find(named)
+        if own is None or own.code != code:
+            raise ModelError(
+                "ARN_ERROR_OPERATOR",
+                f"{needed}, which is not known here: install the package that has it, or name its file (--operators)",
+            )
+        variant = own.variant_name(number)
+        if variant is None:
+            raise ModelError(
+                "ARN_ERROR_OPERATOR",
+                f"{needed}, but in a variant ({number:#x}) or with a record that the one known here does not have: convert the model again",
+            )
+        return own.operator, variant
 
     def _input(self, port: Any) -> Port:
         result = self._port(port)
