@@ -47,8 +47,9 @@ class Interpreter:
         Raises InputError where an array does not fit; quantize float values with `Model.quantize_input`.
         """
         self._write_inputs(inputs)
-        for node in self.model.nodes:
-            self._execute(node)
+        at, nodes = 0, self.model.nodes
+        while at < len(nodes):
+            at += 1 + self._execute(nodes[at])
         outputs = [self._views[port.tensor].copy() for port in self.model.outputs]
         self._advance()
         return outputs
@@ -56,16 +57,19 @@ class Interpreter:
     def run_all(self, inputs: Sequence[Array] | Mapping[str, Array]) -> dict[str, Array]:
         """The value of every tensor that is not constant, by name, in the order in which they come to be; inputs included.
 
-        A value is taken where it is whole: after the last node that writes it. Tensors without a name are `#index`.
+        A value is taken where it is whole: after the last node that writes it, in a loop in the last iteration. What a branch that
+        is not taken would have computed is left out. Tensors without a name are `#index`.
         """
         self._write_inputs(inputs)
         values = {port.tensor: self._views[port.tensor].copy() for port in self.model.inputs}
-        for node in self.model.nodes:
+        at, nodes = 0, self.model.nodes
+        while at < len(nodes):
+            node = nodes[at]
             # The planner may give bytes another tensor (a reshaped one) without a node that writes it: take it where it is read.
             for index in node.inputs:
                 if index is not None and index not in values and self.model.tensors[index].storage is Storage.REGION:
                     values[index] = self._views[index].copy()
-            self._execute(node)
+            at += 1 + self._execute(node)
             for index in node.outputs:
                 values[index] = self._views[index].copy()
         for port in self.model.outputs:
@@ -115,12 +119,14 @@ class Interpreter:
                 raise InputError(f"input {port.name} is {port.dtype}{port.shape}, given is {array.dtype}{array.shape}")
             self._views[port.tensor][...] = array
 
-    def _execute(self, node: Node) -> None:
+    def _execute(self, node: Node) -> int:
+        """How many nodes to skip, negative to go back."""
         operands = [None if index is None else self._views[index] for index in node.inputs]
         try:
-            KERNELS[node.op, node.variant](node.record, *operands, *(self._views[index] for index in node.outputs))
+            jump = KERNELS[node.op, node.variant](node.record, *operands, *(self._views[index] for index in node.outputs))
         except (ValueError, IndexError, TypeError, ArithmeticError, MemoryError) as error:
             raise ModelError("ARN_ERROR_CORRUPT", f"node {node.name} ({node.op}) does not fit its tensors: {error}") from error
+        return jump or 0
 
     def _advance(self) -> None:
         """Make the states' outputs their inputs, one after another in the file's order."""

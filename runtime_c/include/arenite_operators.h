@@ -124,7 +124,18 @@ typedef enum arn_op {
     ARN_OP_KEY_INDEX = 206,
     ARN_OP_SOFTMAX_ZERO = 207,
     ARN_OP_PROBIT = 208,
+    ARN_OP_SKIP_UNLESS = 210,
+    ARN_OP_SKIP = 211,
+    ARN_OP_BEGIN_LOOP = 212,
+    ARN_OP_REPEAT_LOOP = 213,
+    ARN_OP_STORE_ENTRY = 214,
     ARN_OP_DFT = 230,
+    ARN_OP_REQUANTIZE = 240,
+    ARN_OP_QUANTIZE_LINEAR = 250,
+    ARN_OP_DEQUANTIZE_LINEAR = 251,
+    ARN_OP_DYNAMIC_QUANTIZE_LINEAR = 252,
+    ARN_OP_CONV_INTEGER = 253,
+    ARN_OP_MATMUL_INTEGER = 254,
     ARN_OP_FIRST_CUSTOM = 0x8000 /* codes from here on are the user's own */
 } arn_op;
 
@@ -132,6 +143,7 @@ typedef enum arn_variant {
     ARN_VARIANT_INT8 = 0,
     ARN_VARIANT_BYTES = 0,
     ARN_VARIANT_WIDE = 1,
+    ARN_VARIANT_INT16_STEPS = 2,
     ARN_VARIANT_FLOAT32 = 16,
     ARN_VARIANT_INT32 = 17,
     ARN_VARIANT_INT64 = 18,
@@ -520,14 +532,14 @@ typedef struct arn_fill_params {
     int32_t value; /* −128…127 */
 } arn_fill_params;
 
-/* Quantize: float32 to int8; scale and zero point are the output tensor's quantization. */
+/* Quantize: float32 to int8 or int16; scale and zero point are the output tensor's quantization. */
 typedef struct arn_quantize_params {
     int32_t count; /* elements */
     float scale;
     int32_t zero_point;
 } arn_quantize_params;
 
-/* Dequantize: int8 to float32; scale and zero point are the input tensor's quantization. */
+/* Dequantize: int8 or int16 to float32; scale and zero point are the input tensor's quantization. */
 typedef struct arn_dequantize_params {
     int32_t count; /* elements */
     float scale;
@@ -1130,7 +1142,22 @@ typedef struct arn_resample_params {
     int32_t count; /* of y along the axis */
     int32_t taps;  /* weights of a result */
     int32_t inner; /* product of the dimensions behind the axis */
+    int32_t input_zero_point;
+    int32_t output_zero_point;
+    int32_t multiplier;
+    int32_t shift;          /* left shift of the accumulator, 0…30 */
+    int32_t activation_min; /* clamp of the output, in −128…127 */
+    int32_t activation_max;
 } arn_resample_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_resample_typed_params {
+    int32_t outer; /* product of the dimensions in front of the axis */
+    int32_t size;  /* of x along the axis */
+    int32_t count; /* of y along the axis */
+    int32_t taps;  /* weights of a result */
+    int32_t inner; /* product of the dimensions behind the axis */
+} arn_resample_typed_params;
 
 /* MaxPoolWithIndices: Maximum of a window, and where in x it stands (int64); of equals the first; padding never wins. */
 typedef struct arn_max_pool_with_indices_params {
@@ -1223,6 +1250,23 @@ typedef struct arn_layer_normalization_params {
 typedef struct arn_lstm_params {
     int32_t steps;
     int32_t batch;
+    int32_t features;          /* of the input */
+    int32_t hidden;            /* units */
+    int32_t directions;        /* 1 or 2 */
+    int32_t first_reverse;     /* 0 or 1: the first direction goes from the end to the start; a second one does */
+    int32_t shift;             /* S, 9 … 46 */
+    int32_t limit;             /* C, 0 … 2^19 */
+    int32_t state_bits;        /* p_h, 0 … 15 */
+    int32_t output_zero_point; /* of the states of every step; 0 where they are not given */
+    int32_t output_multiplier; /* below 2^15 */
+    int32_t output_shift;      /* 1 … 30 */
+    int32_t cell_bits;         /* p_c, 0 … 15 */
+} arn_lstm_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_lstm_typed_params {
+    int32_t steps;
+    int32_t batch;
     int32_t features;      /* of the input */
     int32_t hidden;        /* units */
     int32_t directions;    /* 1 or 2 */
@@ -1232,12 +1276,29 @@ typedef struct arn_lstm_params {
     float beta[6];
     float clip;      /* bound of what enters them; not finite: none */
     int32_t coupled; /* 0 or 1: the forget gate is 1 − the input gate */
-} arn_lstm_params;
+} arn_lstm_typed_params;
 
 /* LstmLast: LSTM: the last states only. */
 typedef struct arn_lstm_last_params {
     int32_t steps;
     int32_t batch;
+    int32_t features;          /* of the input */
+    int32_t hidden;            /* units */
+    int32_t directions;        /* 1 or 2 */
+    int32_t first_reverse;     /* 0 or 1: the first direction goes from the end to the start; a second one does */
+    int32_t shift;             /* S, 9 … 46 */
+    int32_t limit;             /* C, 0 … 2^19 */
+    int32_t state_bits;        /* p_h, 0 … 15 */
+    int32_t output_zero_point; /* of the states of every step; 0 where they are not given */
+    int32_t output_multiplier; /* below 2^15 */
+    int32_t output_shift;      /* 1 … 30 */
+    int32_t cell_bits;         /* p_c, 0 … 15 */
+} arn_lstm_last_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_lstm_last_typed_params {
+    int32_t steps;
+    int32_t batch;
     int32_t features;      /* of the input */
     int32_t hidden;        /* units */
     int32_t directions;    /* 1 or 2 */
@@ -1247,12 +1308,29 @@ typedef struct arn_lstm_last_params {
     float beta[6];
     float clip;      /* bound of what enters them; not finite: none */
     int32_t coupled; /* 0 or 1: the forget gate is 1 − the input gate */
-} arn_lstm_last_params;
+} arn_lstm_last_typed_params;
 
 /* Gru: GRU: the states of every step, then the last. */
 typedef struct arn_gru_params {
     int32_t steps;
     int32_t batch;
+    int32_t features;            /* of the input */
+    int32_t hidden;              /* units */
+    int32_t directions;          /* 1 or 2 */
+    int32_t first_reverse;       /* 0 or 1: the first direction goes from the end to the start; a second one does */
+    int32_t shift;               /* S, 9 … 46 */
+    int32_t limit;               /* C, 0 … 2^19 */
+    int32_t state_bits;          /* p_h, 0 … 15 */
+    int32_t output_zero_point;   /* of the states of every step; 0 where they are not given */
+    int32_t output_multiplier;   /* below 2^15 */
+    int32_t output_shift;        /* 1 … 30 */
+    int32_t linear_before_reset; /* 0 or 1 */
+} arn_gru_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_gru_typed_params {
+    int32_t steps;
+    int32_t batch;
     int32_t features;      /* of the input */
     int32_t hidden;        /* units */
     int32_t directions;    /* 1 or 2 */
@@ -1262,12 +1340,29 @@ typedef struct arn_gru_params {
     float beta[6];
     float clip;                  /* bound of what enters them; not finite: none */
     int32_t linear_before_reset; /* 0 or 1 */
-} arn_gru_params;
+} arn_gru_typed_params;
 
 /* GruLast: GRU: the last states only. */
 typedef struct arn_gru_last_params {
     int32_t steps;
     int32_t batch;
+    int32_t features;            /* of the input */
+    int32_t hidden;              /* units */
+    int32_t directions;          /* 1 or 2 */
+    int32_t first_reverse;       /* 0 or 1: the first direction goes from the end to the start; a second one does */
+    int32_t shift;               /* S, 9 … 46 */
+    int32_t limit;               /* C, 0 … 2^19 */
+    int32_t state_bits;          /* p_h, 0 … 15 */
+    int32_t output_zero_point;   /* of the states of every step; 0 where they are not given */
+    int32_t output_multiplier;   /* below 2^15 */
+    int32_t output_shift;        /* 1 … 30 */
+    int32_t linear_before_reset; /* 0 or 1 */
+} arn_gru_last_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_gru_last_typed_params {
+    int32_t steps;
+    int32_t batch;
     int32_t features;      /* of the input */
     int32_t hidden;        /* units */
     int32_t directions;    /* 1 or 2 */
@@ -1277,24 +1372,26 @@ typedef struct arn_gru_last_params {
     float beta[6];
     float clip;                  /* bound of what enters them; not finite: none */
     int32_t linear_before_reset; /* 0 or 1 */
-} arn_gru_last_params;
+} arn_gru_last_typed_params;
 
 /* Rnn: RNN: the states of every step, then the last. */
 typedef struct arn_rnn_params {
     int32_t steps;
     int32_t batch;
-    int32_t features;      /* of the input */
-    int32_t hidden;        /* units */
-    int32_t directions;    /* 1 or 2 */
-    int32_t first_reverse; /* 0 or 1: the first direction goes from the end to the start; a second one does */
-    int32_t activation[6]; /* numbers of the functions, 1 a direction, then 0 */
-    float alpha[6];        /* their parameters */
-    float beta[6];
-    float clip; /* bound of what enters them; not finite: none */
+    int32_t features;          /* of the input */
+    int32_t hidden;            /* units */
+    int32_t directions;        /* 1 or 2 */
+    int32_t first_reverse;     /* 0 or 1: the first direction goes from the end to the start; a second one does */
+    int32_t shift;             /* S, 9 … 46 */
+    int32_t limit;             /* C, 0 … 2^19 */
+    int32_t state_bits;        /* p_h, 0 … 15 */
+    int32_t output_zero_point; /* of the states of every step; 0 where they are not given */
+    int32_t output_multiplier; /* below 2^15 */
+    int32_t output_shift;      /* 1 … 30 */
 } arn_rnn_params;
 
-/* RnnLast: RNN: the last states only. */
-typedef struct arn_rnn_last_params {
+/* On elements that are not quantized. */
+typedef struct arn_rnn_typed_params {
     int32_t steps;
     int32_t batch;
     int32_t features;      /* of the input */
@@ -1305,7 +1402,37 @@ typedef struct arn_rnn_last_params {
     float alpha[6];        /* their parameters */
     float beta[6];
     float clip; /* bound of what enters them; not finite: none */
+} arn_rnn_typed_params;
+
+/* RnnLast: RNN: the last states only. */
+typedef struct arn_rnn_last_params {
+    int32_t steps;
+    int32_t batch;
+    int32_t features;          /* of the input */
+    int32_t hidden;            /* units */
+    int32_t directions;        /* 1 or 2 */
+    int32_t first_reverse;     /* 0 or 1: the first direction goes from the end to the start; a second one does */
+    int32_t shift;             /* S, 9 … 46 */
+    int32_t limit;             /* C, 0 … 2^19 */
+    int32_t state_bits;        /* p_h, 0 … 15 */
+    int32_t output_zero_point; /* of the states of every step; 0 where they are not given */
+    int32_t output_multiplier; /* below 2^15 */
+    int32_t output_shift;      /* 1 … 30 */
 } arn_rnn_last_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_rnn_last_typed_params {
+    int32_t steps;
+    int32_t batch;
+    int32_t features;      /* of the input */
+    int32_t hidden;        /* units */
+    int32_t directions;    /* 1 or 2 */
+    int32_t first_reverse; /* 0 or 1: the first direction goes from the end to the start; a second one does */
+    int32_t activation[6]; /* numbers of the functions, 1 a direction, then 0 */
+    float alpha[6];        /* their parameters */
+    float beta[6];
+    float clip; /* bound of what enters them; not finite: none */
+} arn_rnn_last_typed_params;
 
 /* TreeEnsemble: Scores of decision trees, of int16 indices. */
 typedef struct arn_tree_ensemble_params {
@@ -1369,6 +1496,35 @@ typedef struct arn_probit_params {
     int32_t count; /* elements */
 } arn_probit_params;
 
+/* SkipUnless: Skips nodes where the condition is false: what an If begins with. */
+typedef struct arn_skip_unless_params {
+    int32_t skip; /* nodes that follow this one */
+} arn_skip_unless_params;
+
+/* Skip: Skips nodes: stands between the branches of an If. */
+typedef struct arn_skip_params {
+    int32_t skip; /* nodes that follow this one */
+} arn_skip_params;
+
+/* BeginLoop: Sets the counter (an output) to 0; skips the body, its RepeatLoop included, where there is to be no iteration. */
+typedef struct arn_begin_loop_params {
+    int32_t limit; /* iterations at most, whatever the operands say */
+    int32_t skip;  /* nodes that follow this one */
+} arn_begin_loop_params;
+
+/* RepeatLoop: Counts up (the output) and goes back to the first node of the body where there is another iteration. */
+typedef struct arn_repeat_loop_params {
+    int32_t limit; /* iterations at most, whatever the operands say */
+    int32_t back;  /* nodes from the first of the body to this one, both included */
+} arn_repeat_loop_params;
+
+/* StoreEntry: Writes the entry of the output that has the number of the iteration: a scan output. */
+typedef struct arn_store_entry_params {
+    int32_t count;     /* entries of the output */
+    int32_t bytes;     /* of an entry */
+    int32_t backwards; /* 1: iteration 0 is the last entry */
+} arn_store_entry_params;
+
 /* Dft: Fourier transform of the frames of a signal, zeros behind them up to its length. */
 typedef struct arn_dft_params {
     int32_t batch;      /* signals */
@@ -1381,5 +1537,73 @@ typedef struct arn_dft_params {
     int32_t transform;  /* 0 full, 1 onesided (of real values), 2 back from onesided to real values */
     int32_t inverse;    /* 0 or 1; 1 where the transform is 2 */
 } arn_dft_params;
+
+/* Requantize: int16 to int8, numerics §12; made by quantization where int8 layers read a state. */
+typedef struct arn_requantize_params {
+    int32_t count;      /* elements */
+    int32_t multiplier; /* below 2^15 */
+    int32_t shift;      /* 1 … 30 */
+    int32_t zero_point; /* of the output */
+} arn_requantize_params;
+
+/* QuantizeLinear: float32 to integers with scales and zero points that may be computed. */
+typedef struct arn_quantize_linear_params {
+    int32_t outer;           /* product of the dimensions in front of the axis */
+    int32_t axis;            /* entries along the axis */
+    int32_t inner;           /* product of the dimensions behind it */
+    int32_t block;           /* neighbouring entries of the axis with one scale */
+    int32_t scale_stride[3]; /* scales (and zero points) from one outer index, block and inner index to the next */
+} arn_quantize_linear_params;
+
+/* DequantizeLinear: Integers to float32 with scales and zero points that may be computed. */
+typedef struct arn_dequantize_linear_params {
+    int32_t outer;           /* product of the dimensions in front of the axis */
+    int32_t axis;            /* entries along the axis */
+    int32_t inner;           /* product of the dimensions behind it */
+    int32_t block;           /* neighbouring entries of the axis with one scale */
+    int32_t scale_stride[3]; /* scales (and zero points) from one outer index, block and inner index to the next */
+} arn_dequantize_linear_params;
+
+/* DynamicQuantizeLinear: float32 to uint8, with the scale and zero point of its own range; gives them too. */
+typedef struct arn_dynamic_quantize_linear_params {
+    int32_t count; /* elements */
+} arn_dynamic_quantize_linear_params;
+
+/* ConvInteger: Convolution of integers less their zero points; int32, which wraps. */
+typedef struct arn_conv_integer_params {
+    int32_t batch; /* images */
+    int32_t in_h;
+    int32_t in_w;
+    int32_t in_c;
+    int32_t out_h;
+    int32_t out_w;
+    int32_t out_c;
+    int32_t kernel_h;
+    int32_t kernel_w;
+    int32_t stride_h;
+    int32_t stride_w;
+    int32_t dilation_h;
+    int32_t dilation_w;
+    int32_t pad_top;  /* rows of padding above the image */
+    int32_t pad_left; /* columns of padding left of it; what is needed below and right follows from out_h, out_w */
+    int32_t group;    /* groups of channels */
+    int32_t x_signed; /* 1: x is int8, 0: uint8 */
+    int32_t weight_signed;
+    int32_t weight_zero_stride; /* 1: a zero point for every output channel, 0: one for all, or none */
+} arn_conv_integer_params;
+
+/* MatMulInteger: Product of integers less their zero points, leading dimensions broadcast; int32, which wraps. */
+typedef struct arn_matmul_integer_params {
+    int32_t batch[3];    /* leading dimensions, collapsed */
+    int32_t a_stride[3]; /* elements from matrix to matrix of a along each; 0 where broadcast */
+    int32_t b_stride[3];
+    int32_t m;
+    int32_t k;
+    int32_t n;
+    int32_t a_signed; /* 1: a is int8, 0: uint8 */
+    int32_t b_signed;
+    int32_t a_zero_stride[4]; /* zero points of a along each leading dimension, and from row to row; 0 where there is one */
+    int32_t b_zero_stride[4]; /* zero points of b along each leading dimension, and from column to column */
+} arn_matmul_integer_params;
 
 #endif

@@ -29,6 +29,8 @@ typedef struct arn_signature {
     arn_operand inputs[ARN_MAX_INPUTS];
     arn_operand outputs[ARN_MAX_OUTPUTS];
     arn_operand scratch;
+    uint32_t before; /* nodes in front of this one, and behind it: what a jump must stay in */
+    uint32_t behind;
 } arn_signature;
 
 /* A node that runs. Null where an operand is absent. */
@@ -37,6 +39,7 @@ typedef struct arn_call {
     const void *inputs[ARN_MAX_INPUTS];
     void *outputs[ARN_MAX_OUTPUTS];
     void *scratch;
+    int32_t *jump; /* control flow adds to it, which is 0: nodes to skip, or, negative, to go back from the node behind this one */
 } arn_call;
 
 typedef struct arn_kernel {
@@ -257,6 +260,7 @@ extern const arn_kernel arn_kernel_scatter_nd_reduce_int32;
 extern const arn_kernel arn_kernel_scatter_nd_reduce_int64;
 
 /* Resampling, pooling with indices, sampling at computed positions. */
+extern const arn_kernel arn_kernel_resample;
 extern const arn_kernel arn_kernel_resample_float32;
 extern const arn_kernel arn_kernel_max_pool_uint8;
 extern const arn_kernel arn_kernel_max_pool_plain_int8;
@@ -267,6 +271,16 @@ extern const arn_kernel arn_kernel_roi_align_float32;
 extern const arn_kernel arn_kernel_deform_conv_float32;
 extern const arn_kernel arn_kernel_col2_im_float32;
 
+/* Signals. */
+extern const arn_kernel arn_kernel_dft_float32;
+
+/* Control flow. */
+extern const arn_kernel arn_kernel_skip_unless;
+extern const arn_kernel arn_kernel_skip;
+extern const arn_kernel arn_kernel_begin_loop;
+extern const arn_kernel arn_kernel_repeat_loop;
+extern const arn_kernel arn_kernel_store_entry;
+
 /* Normalization, recurrent layers. */
 extern const arn_kernel arn_kernel_layer_normalization_float32;
 extern const arn_kernel arn_kernel_lstm_float32;
@@ -275,6 +289,20 @@ extern const arn_kernel arn_kernel_gru_float32;
 extern const arn_kernel arn_kernel_gru_last_float32;
 extern const arn_kernel arn_kernel_rnn_float32;
 extern const arn_kernel arn_kernel_rnn_last_float32;
+
+/* Quantized arithmetic with scales and zero points of run time. */
+extern const arn_kernel arn_kernel_quantize_linear_plain_int8;
+extern const arn_kernel arn_kernel_quantize_linear_uint8;
+extern const arn_kernel arn_kernel_quantize_linear_int16;
+extern const arn_kernel arn_kernel_quantize_linear_uint16;
+extern const arn_kernel arn_kernel_dequantize_linear_plain_int8;
+extern const arn_kernel arn_kernel_dequantize_linear_uint8;
+extern const arn_kernel arn_kernel_dequantize_linear_int16;
+extern const arn_kernel arn_kernel_dequantize_linear_uint16;
+extern const arn_kernel arn_kernel_dequantize_linear_int32;
+extern const arn_kernel arn_kernel_dynamic_quantize_linear_float32;
+extern const arn_kernel arn_kernel_conv_integer;
+extern const arn_kernel arn_kernel_matmul_integer;
 
 /* All of the above, for firmware that must run models not known when it was built. */
 extern const arn_resolver arn_every_kernel;

@@ -313,28 +313,63 @@ void arn_deform_conv_f32(const arn_deform_conv_params *p, const float *x, const 
                          const float *mask, float *y);
 void arn_col2_im_f32(const arn_col2_im_params *p, const float *x, float *y);
 
-/* §11, first: where the taps of each result begin. */
-void arn_resample_f32(const arn_resample_params *p, const float *x, const int32_t *first, const float *weight, float *y);
+/* §13, §11. first: where the taps of each result begin. */
+void arn_resample_s8(const arn_resample_params *p, const int8_t *x, const int32_t *first, const int16_t *weight, int8_t *y);
+void arn_resample_f32(const arn_resample_typed_params *p, const float *x, const int32_t *first, const float *weight, float *y);
+
+/* §11, Fourier transform. x: complex values as pairs where there are two components. roots: e^(-2 pi i k / length), of an even length the
+ * first half. window may be null. scratch: one complex array of the length that is transformed (half of it for real values of even
+ * length), two for an odd length that is not full; aligned for float. */
+void arn_dft_f32(const arn_dft_params *p, const float *x, const float *roots, const float *window, float *y, void *scratch);
+
+/* §11, control flow: `bytes` bytes to the entry of y that has this number, or this number from the end. A number that y does not have
+ * writes nothing. */
+void arn_store_entry(const arn_store_entry_params *p, const void *entry, const int64_t *iteration, void *y);
 
 /* §11, rows normalized by their own statistics. scale and bias may be null. y may be x. */
 void arn_layer_normalization_f32(const arn_layer_normalization_params *p, const float *x, const float *scale, const float *bias, float *y);
 
 /* §11, recurrent layers. bias, lengths, the initial states and peephole may be null. scratch: as the declaration says, aligned for float.
  */
-void arn_lstm_f32(const arn_lstm_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+void arn_lstm_f32(const arn_lstm_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                   const int32_t *lengths, const float *initial_h, const float *initial_c, const float *peephole, float *y, float *y_h,
                   float *y_c, void *scratch);
-void arn_lstm_last_f32(const arn_lstm_last_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+void arn_lstm_last_f32(const arn_lstm_last_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                        const int32_t *lengths, const float *initial_h, const float *initial_c, const float *peephole, float *y_h,
                        float *y_c, void *scratch);
-void arn_gru_f32(const arn_gru_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+void arn_gru_f32(const arn_gru_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                  const int32_t *lengths, const float *initial_h, float *y, float *y_h, void *scratch);
-void arn_gru_last_f32(const arn_gru_last_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+void arn_gru_last_f32(const arn_gru_last_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                       const int32_t *lengths, const float *initial_h, float *y_h, void *scratch);
-void arn_rnn_f32(const arn_rnn_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+void arn_rnn_f32(const arn_rnn_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                  const int32_t *lengths, const float *initial_h, float *y, float *y_h, void *scratch);
-void arn_rnn_last_f32(const arn_rnn_last_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+void arn_rnn_last_f32(const arn_rnn_last_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                       const int32_t *lengths, const float *initial_h, float *y_h, void *scratch);
+
+/* §17, scales and zero points of run time. zero_point may be null. x, weight, a, b and their zero points are int8_t or uint8_t, as the
+ * record says. Dynamic: scale and zero_point are results. */
+void arn_quantize_linear_i8(const arn_quantize_linear_params *p, const float *x, const float *scale, const int8_t *zero_point, int8_t *y);
+void arn_quantize_linear_u8(const arn_quantize_linear_params *p, const float *x, const float *scale, const uint8_t *zero_point, uint8_t *y);
+void arn_quantize_linear_i16(const arn_quantize_linear_params *p, const float *x, const float *scale, const int16_t *zero_point,
+                             int16_t *y);
+void arn_quantize_linear_u16(const arn_quantize_linear_params *p, const float *x, const float *scale, const uint16_t *zero_point,
+                             uint16_t *y);
+void arn_dequantize_linear_i8(const arn_dequantize_linear_params *p, const int8_t *x, const float *scale, const int8_t *zero_point,
+                              float *y);
+void arn_dequantize_linear_u8(const arn_dequantize_linear_params *p, const uint8_t *x, const float *scale, const uint8_t *zero_point,
+                              float *y);
+void arn_dequantize_linear_i16(const arn_dequantize_linear_params *p, const int16_t *x, const float *scale, const int16_t *zero_point,
+                               float *y);
+void arn_dequantize_linear_u16(const arn_dequantize_linear_params *p, const uint16_t *x, const float *scale, const uint16_t *zero_point,
+                               float *y);
+void arn_dequantize_linear_i32(const arn_dequantize_linear_params *p, const int32_t *x, const float *scale, const int32_t *zero_point,
+                               float *y);
+void arn_dynamic_quantize_linear_f32(const arn_dynamic_quantize_linear_params *p, const float *x, uint8_t *y, float *scale,
+                                     uint8_t *zero_point);
+void arn_conv_integer(const arn_conv_integer_params *p, const void *x, const void *weight, const void *x_zero_point,
+                      const void *weight_zero_point, int32_t *y);
+void arn_matmul_integer(const arn_matmul_integer_params *p, const void *a, const void *b, const void *a_zero_point,
+                        const void *b_zero_point, int32_t *y);
 
 #ifdef __cplusplus
 }

@@ -51,7 +51,9 @@ static arn_operand operand(const arn_model *model, const arn_region *regions, in
     return v;
 }
 
-static arn_status check_node(const arn_model *model, const arn_resolver *resolver, const arn_region *regions, const uint8_t *node) {
+static arn_status check_node(const arn_model *model, const arn_resolver *resolver, const arn_region *regions, const uint8_t *nodes,
+                             uint32_t at) {
+    const uint8_t *node = flat_table_at(nodes, at);
     const arn_kernel *kernel = find_kernel(resolver, node);
     if (kernel == NULL) {
         return ARN_ERROR_OPERATOR;
@@ -65,6 +67,8 @@ static arn_status check_node(const arn_model *model, const arn_resolver *resolve
     arn_signature signature;
     memset(&signature, 0, sizeof signature);
     signature.params = params + 4;
+    signature.before = at;
+    signature.behind = flat_length(nodes) - 1 - at;
     for (uint32_t i = 0; i < kernel->inputs; i++) {
         signature.inputs[i] = operand(model, regions, flat_i32_at(inputs, i));
     }
@@ -113,7 +117,7 @@ arn_status arn_session_init(arn_session *session, const arn_model *model, const 
     }
     const uint8_t *nodes = model->file + model->nodes;
     for (uint32_t i = 0; i < flat_length(nodes); i++) {
-        status = check_node(model, resolver, regions, flat_table_at(nodes, i));
+        status = check_node(model, resolver, regions, nodes, i);
         if (status != ARN_OK) {
             return status;
         }
@@ -193,7 +197,9 @@ arn_status arn_invoke(arn_session *session) {
         const arn_kernel *kernel = find_kernel(session->resolver, node);
         const uint8_t *inputs = flat_get_vector(node, FLAT_NODE_INPUTS);
         const uint8_t *outputs = flat_get_vector(node, FLAT_NODE_OUTPUTS);
+        int32_t jump = 0;
         arn_call call;
+        call.jump = &jump;
         call.params = flat_get_vector(node, FLAT_NODE_PARAMS) + 4;
         for (uint32_t j = 0; j < kernel->inputs; j++) {
             call.inputs[j] = operand_data(model, regions, flat_i32_at(inputs, j));
@@ -203,6 +209,7 @@ arn_status arn_invoke(arn_session *session) {
         }
         call.scratch = operand_data(model, regions, flat_get_i32(node, FLAT_NODE_SCRATCH, -1));
         kernel->invoke(&call);
+        i += (uint32_t)jump;
     }
     keep_states(model, regions);
     return ARN_OK;

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from arenite.graph.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -41,3 +44,9 @@ class Node:
     @property
     def output(self) -> str:
         return self.outputs[0]
+
+    @property
+    def bodies(self) -> tuple[Graph, ...]:
+        """The graphs that a control-flow node holds."""
+        bodies: tuple[Graph, ...] = self.attributes.get("bodies", ())
+        return bodies

@@ -2,8 +2,8 @@
 are not quantized (float32, int32, …) in their own type.
 
 A kernel is called as its C counterpart (arn_kernels.h): the record, the inputs in order (None where one is absent), the output, into
-which it writes. Arrays have the shapes of their tensors or are flat; the record says how they are read. Raises ValueError where they do
-not fit it.
+which it writes. Control flow returns how many nodes to skip. Arrays have the shapes of their tensors or are flat; the record says how
+they are read. Raises ValueError where they do not fit it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from collections.abc import Callable
 from arenite_runtime.kernels import (
     binary,
     classical,
+    control,
     conversion,
     convolution,
     elementwise,
     function,
     indexing,
+    integer,
     logic,
     matrix,
     movement,
@@ -26,11 +28,12 @@ from arenite_runtime.kernels import (
     recurrent,
     reduction,
     sampling,
+    signal,
     spatial,
     tree_ensemble,
 )
 
-Kernel = Callable[..., None]
+Kernel = Callable[..., int | None]
 
 _ARITHMETIC = {
     "Add": binary.add,
@@ -76,14 +79,17 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     ("Pow", "float32"): binary.power,
     **{(op, variant): kernel for op, kernel in _ARITHMETIC.items() for variant in ("float32", "int32", "int64")},
     **{(op, "float32"): kernel for op, kernel in function.KERNELS.items()},
+    **control.KERNELS,
     **logic.KERNELS,
     **reduction.KERNELS,
     **spatial.KERNELS,
     **sampling.KERNELS,
+    **signal.KERNELS,
     **tree_ensemble.KERNELS,
     **classical.KERNELS,
     **indexing.KERNELS,
     **normalization.KERNELS,
     **recurrent.KERNELS,
+    **integer.KERNELS,
 }
 """By operator and variant."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from arenite.graph.operators.classical import CLASSICAL
+from arenite.graph.operators.control import CONTROL
 from arenite.graph.operators.convolution import CONVOLUTION
 from arenite.graph.operators.declaration import UNBOUNDED, VARIANTS, Attribute, Form, Operand, Operator, Param, Record
 from arenite.graph.operators.elementwise import ELEMENTWISE, MAX_DIMS
 from arenite.graph.operators.function import FUNCTION
 from arenite.graph.operators.indexing import INDEXING
+from arenite.graph.operators.integer import INTEGER
 from arenite.graph.operators.logic import LOGIC
 from arenite.graph.operators.matrix import MATRIX
 from arenite.graph.operators.movement import MOVEMENT
@@ -17,6 +19,7 @@ from arenite.graph.operators.quantization import QUANTIZATION
 from arenite.graph.operators.recurrent import RECURRENT
 from arenite.graph.operators.reduction import REDUCTION
 from arenite.graph.operators.sampling import SAMPLING
+from arenite.graph.operators.signal import SIGNAL
 from arenite.graph.operators.spatial import SPATIAL
 from arenite.graph.operators.tree_ensemble import TREE_ENSEMBLE
 
@@ -39,6 +42,9 @@ OPERATORS: dict[str, Operator] = {
         *RECURRENT,
         *SPATIAL,
         *SAMPLING,
+        *INTEGER,
+        *CONTROL,
+        *SIGNAL,
     )
 }
 
