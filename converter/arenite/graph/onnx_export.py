@@ -21,7 +21,9 @@ from arenite.graph.graph import Graph
 from arenite.graph.node import Node
 from arenite.graph.onnx_classical_export import EXPORTERS as CLASSICAL
 from arenite.graph.onnx_classical_export import ML, ML_VERSION
+from arenite.graph.onnx_integer_export import EXPORTERS as INTEGER
 from arenite.graph.onnx_logic_export import EXPORTERS as LOGIC
+from arenite.graph.onnx_signal_export import EXPORTERS as SIGNAL
 from arenite.graph.onnx_spatial_export import EXPORTERS as SPATIAL
 from arenite.graph.onnx_typed_export import EXPORTERS as TYPED
 from arenite.graph.operators.declaration import UNBOUNDED
@@ -420,5 +422,7 @@ _EXPORTERS: dict[str, Callable[[_Export, Node], str | list[str]]] = {
     **LOGIC,
     **TYPED,
     **SPATIAL,
+    **SIGNAL,
+    **INTEGER,
     **CLASSICAL,
 }

@@ -21,6 +21,7 @@ from arenite.frontend.importers.reduction import REDUCTION
 from arenite.frontend.importers.resize import RESIZE
 from arenite.frontend.importers.row_normalization import ROW_NORMALIZATION
 from arenite.frontend.importers.sampling import SAMPLING
+from arenite.frontend.importers.signal import SIGNAL
 from arenite.frontend.importers.transposed_convolution import TRANSPOSED_CONVOLUTION
 from arenite.frontend.importers.tree_ensemble import TREE_ENSEMBLES
 from arenite.frontend.node_import import Importer
@@ -44,6 +45,7 @@ IMPORTERS: dict[str, Importer] = {
     **RESIZE,
     **TRANSPOSED_CONVOLUTION,
     **SAMPLING,
+    **SIGNAL,
     **TREE_ENSEMBLES,
     **LINEAR_MODELS,
     **FEATURES,
