@@ -31,7 +31,7 @@ static int is_axis(const int32_t *p, int axis) {
     return (p[ARN_IMAGE_OUT_H + axis] - 1) * stride <= ARN_MAX_EXTENT && (p[ARN_IMAGE_KERNEL_H + axis] - 1) * dilation <= ARN_MAX_EXTENT;
 }
 
-int arn_is_typed_image(const arn_signature *s, arn_dtype dtype) {
+int arn_is_image_of(const arn_signature *s, arn_dtype from, arn_dtype to) {
     const int32_t *p = (const int32_t *)s->params;
     for (int i = ARN_IMAGE_BATCH; i <= ARN_IMAGE_PAD_LEFT; i++) {
         if (!arn_in(p[i], i < ARN_IMAGE_PAD_TOP ? 1 : 0, ARN_MAX_EXTENT)) {
@@ -40,6 +40,10 @@ int arn_is_typed_image(const arn_signature *s, arn_dtype dtype) {
     }
     const int32_t output[4] = {p[ARN_IMAGE_BATCH], p[ARN_IMAGE_OUT_H], p[ARN_IMAGE_OUT_W], p[ARN_IMAGE_OUT_C]};
     return s->inputs[0].bytes <= MAX_IMAGE && s->outputs[0].bytes <= MAX_IMAGE &&
-           arn_is_product(arn_elements(&s->inputs[0], dtype), p + ARN_IMAGE_BATCH, 4) &&
-           arn_is_product(arn_elements(&s->outputs[0], dtype), output, 4) && is_axis(p, 0) && is_axis(p, 1);
+           arn_is_product(arn_elements(&s->inputs[0], from), p + ARN_IMAGE_BATCH, 4) &&
+           arn_is_product(arn_elements(&s->outputs[0], to), output, 4) && is_axis(p, 0) && is_axis(p, 1);
+}
+
+int arn_is_typed_image(const arn_signature *s, arn_dtype dtype) {
+    return arn_is_image_of(s, dtype, dtype);
 }

@@ -20,4 +20,7 @@ int arn_is_elementwise(const arn_signature *s, arn_dtype from, arn_dtype to);
 /* Input 0 and output 0 are the images of a spatial record, of this type, and no position of a window overflows, in bytes either. */
 int arn_is_typed_image(const arn_signature *s, arn_dtype dtype);
 
+/* The same where the output's type is another. */
+int arn_is_image_of(const arn_signature *s, arn_dtype from, arn_dtype to);
+
 #endif

@@ -26,6 +26,7 @@ from arenite_runtime.kernels import (
     normalization,
     pooling,
     recurrent,
+    recurrent_int8,
     reduction,
     sampling,
     signal,
@@ -65,6 +66,8 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     ("Fill", "bytes"): movement.fill,
     ("Quantize", "int8"): conversion.quantize,
     ("Dequantize", "int8"): conversion.dequantize,
+    ("Quantize", "int16_steps"): conversion.quantize_int16,
+    ("Dequantize", "int16_steps"): conversion.dequantize,
     ("Conv", "float32"): convolution.conv_float32,
     ("DepthwiseConv", "float32"): convolution.depthwise_conv_float32,
     ("FullyConnected", "float32"): matrix.fully_connected_float32,
@@ -90,6 +93,7 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     **indexing.KERNELS,
     **normalization.KERNELS,
     **recurrent.KERNELS,
+    **recurrent_int8.KERNELS,
     **integer.KERNELS,
 }
 """By operator and variant."""
