@@ -2,13 +2,13 @@
 #include "arn_kernels.h"
 #include "typed_ranges.h"
 
-static int check_resample(const arn_signature *s) {
-    const arn_resample_params *p = (const arn_resample_params *)s->params;
+/* The record that both forms begin with, on elements of one type with weights of another: no tap lies outside of x. */
+static int is_resample(const arn_signature *s, arn_dtype dtype, arn_dtype weights) {
+    const arn_resample_typed_params *p = (const arn_resample_typed_params *)s->params;
     const int32_t x[3] = {p->outer, p->size, p->inner}, y[3] = {p->outer, p->count, p->inner}, weight[2] = {p->count, p->taps};
     const int32_t *first = (const int32_t *)s->inputs[1].constant;
-    if (!arn_is_product(arn_elements(&s->inputs[0], ARN_FLOAT32), x, 3) ||
-        !arn_is_product(arn_elements(&s->outputs[0], ARN_FLOAT32), y, 3) ||
-        !arn_is_product(arn_elements(&s->inputs[2], ARN_FLOAT32), weight, 2) || p->taps > p->size || first == NULL ||
+    if (!arn_is_product(arn_elements(&s->inputs[0], dtype), x, 3) || !arn_is_product(arn_elements(&s->outputs[0], dtype), y, 3) ||
+        !arn_is_product(arn_elements(&s->inputs[2], weights), weight, 2) || p->taps > p->size || first == NULL ||
         arn_elements(&s->inputs[1], ARN_INT32) != (uint32_t)p->count) {
         return 0;
     }
@@ -20,12 +20,29 @@ static int check_resample(const arn_signature *s) {
     return 1;
 }
 
+static int check_resample(const arn_signature *s) {
+    const arn_resample_params *p = (const arn_resample_params *)s->params;
+    return is_resample(s, ARN_INT8, ARN_INT16) && arn_is_int8(p->input_zero_point) && arn_is_int8(p->output_zero_point) &&
+           arn_in(p->shift, 0, 30) && arn_is_clamp(p->activation_min, p->activation_max);
+}
+
+static int check_resample_float32(const arn_signature *s) {
+    return is_resample(s, ARN_FLOAT32, ARN_FLOAT32);
+}
+
 static void invoke_resample(const arn_call *c) {
+    arn_resample_s8(c->params, c->inputs[0], c->inputs[1], c->inputs[2], c->outputs[0]);
+}
+
+static void invoke_resample_float32(const arn_call *c) {
     arn_resample_f32(c->params, c->inputs[0], c->inputs[1], c->inputs[2], c->outputs[0]);
 }
 
+const arn_kernel arn_kernel_resample = {
+    ARN_OP_RESAMPLE, ARN_VARIANT_INT8, ARN_WORDS(arn_resample_params), 3, 1, check_resample, invoke_resample,
+};
 const arn_kernel arn_kernel_resample_float32 = {
-    ARN_OP_RESAMPLE, ARN_VARIANT_FLOAT32, ARN_WORDS(arn_resample_params), 3, 1, check_resample, invoke_resample,
+    ARN_OP_RESAMPLE, ARN_VARIANT_FLOAT32, ARN_WORDS(arn_resample_typed_params), 3, 1, check_resample_float32, invoke_resample_float32,
 };
 
 /* Along each axis of a volume: a window stays within the reach of int32. */

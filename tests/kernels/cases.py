@@ -261,6 +261,25 @@ def reduce_mean(draw: DrawFn) -> Case:
     return Case("ReduceMean", "int8", record, [elements(draw, outer, count, inner)], output(draw, outer * inner))
 
 
+# Resampling
+
+
+@st.composite
+def resample(draw: DrawFn, sound: bool = False, size: int = 9) -> Case:
+    """Whatever int16 holds, or weights within the proof."""
+    outer, inner, length, count = draw(st.integers(1, 3)), draw(st.integers(1, 4)), draw(st.integers(1, size)), draw(st.integers(1, size))
+    taps = draw(st.integers(1, length))
+    rng = generator(draw)
+    first = rng.integers(0, length - taps + 1, count).astype(np.int32)
+    weight = rng.integers(-(1 << 15), 1 << draw(st.sampled_from([3, 9, 15])), (count, taps)).astype(np.int16)
+    record: dict[str, Any] = {"outer": outer, "size": length, "count": count, "taps": taps, "inner": inner}
+    record |= {"input_zero_point": zero_point(draw), "output_zero_point": zero_point(draw), **scaling(draw, 30), **clamp(draw)}
+    if sound:
+        bound = 255 * int(np.abs(weight.astype(np.int64)).sum(axis=1).max())
+        record["shift"] = min(record["shift"], max(0, 31 - bound.bit_length()))
+    return Case("Resample", "int8", record, [elements(draw, outer, length, inner), first, weight], output(draw, outer * count * inner))
+
+
 # Movement
 
 
@@ -329,6 +348,7 @@ CASES: dict[str, st.SearchStrategy[Case]] = {
     "max_pool": max_pool(),
     "average_pool": average_pool(),
     "reduce_mean": reduce_mean(),
+    "resample": resample(),
     "strided_copy": strided_copy(),
     "fill": fill(),
     "quantize": quantize(),
@@ -351,5 +371,6 @@ SOUND: dict[str, st.SearchStrategy[Case]] = {
     "softmax": softmax(sound=True, size=9),
     "max_pool": max_pool(size=4),
     "average_pool": average_pool(size=4),
+    "resample": resample(sound=True, size=4),
 }
 """Every kernel, within the proofs, and small."""

@@ -219,6 +219,15 @@ def dequantize(case: Case) -> Values:
         return [np.float32(scale * (int(q) - zero_point)) for q in case.inputs[0]]
 
 
+def resample(case: Case) -> Values:
+    p, (x, first, weight) = case.record, case.inputs
+    result = []
+    for o, j, i in product(range(p["outer"]), range(p["count"]), range(p["inner"])):
+        acc = sum(int(weight[j, t]) * (int(x[o, first[j] + t, i]) - p["input_zero_point"]) for t in range(p["taps"]))
+        result.append(clamp(p, p["output_zero_point"] + requantize(acc, p["multiplier"], p["shift"])))
+    return result
+
+
 FORMULAS: dict[str, Callable[[Case], Values]] = {
     "Conv": conv,
     "DepthwiseConv": depthwise_conv,
@@ -233,6 +242,7 @@ FORMULAS: dict[str, Callable[[Case], Values]] = {
     "MaxPool": max_pool,
     "AveragePool": average_pool,
     "ReduceMean": reduce_mean,
+    "Resample": resample,
     "StridedCopy": strided_copy,
     "Fill": fill,
     "Quantize": quantize,

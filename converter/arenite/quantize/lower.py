@@ -6,10 +6,13 @@ from collections.abc import Callable
 
 from arenite.errors import QuantizationError
 from arenite.graph import DType, Graph, Node, Quantization, State, Tensor
+from arenite.own_operators import OWN_OPERATORS
 from arenite.quantize import lower_elementwise as elementwise
 from arenite.quantize import lower_indexing as indexing
 from arenite.quantize import lower_movement as movement
 from arenite.quantize.lower_linear import lower_linear
+from arenite.quantize.lower_resample import lower_resample
+from arenite.quantize.lower_own import own_lowering
 from arenite.quantize.lower_typed import TypedPart
 from arenite.quantize.lowering import Lowering
 from arenite.quantize.multipliers import lookup_table
@@ -37,8 +40,14 @@ LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
     "Concat": movement.lower_merge,
     **dict.fromkeys(("Gather", "GatherElements", "GatherND", "ReverseSequence"), indexing.lower_selection),
     "Trilu": indexing.lower_trilu,
+    "Resample": lower_resample,
     **dict.fromkeys(("ScatterElements", "ScatterND", "TensorScatter", "OneHot"), indexing.lower_placement),
 }
+
+
+def lowering_of(op: str) -> Callable[[Lowering, Node], None] | None:
+    """How a node of this operator becomes int8; None where it has no int8 form."""
+    return own_lowering(OWN_OPERATORS[op]) if op in OWN_OPERATORS else LOWERINGS.get(op)
 
 
 def lower(graph: Graph, quantization: dict[str, Quantization], typed: frozenset[str] = frozenset()) -> Lowering:
@@ -53,9 +62,10 @@ def lower(graph: Graph, quantization: dict[str, Quantization], typed: frozenset[
         if node.output in typed:
             typed_part.lower(node)
             continue
-        if node.op not in LOWERINGS:
+        lowering_of_node = lowering_of(node.op)
+        if lowering_of_node is None:
             raise QuantizationError(f"{graph.name}: {node.name} ({node.op}) has no int8 form. `arenite operators` lists what is supported.")
-        LOWERINGS[node.op](lowering, node)
+        lowering_of_node(lowering, node)
     _materialise_outputs(lowering)
     _requantize_states(lowering)
     lowering.target.prune()

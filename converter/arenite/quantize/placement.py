@@ -7,7 +7,8 @@ from difflib import get_close_matches
 
 from arenite.errors import QuantizationError
 from arenite.graph import DType, Graph, Node
-from arenite.quantize.lower import LOWERINGS
+from arenite.quantize.lower import lowering_of
+from arenite.quantize.lower_resample import is_resampled
 from arenite.quantize.value_operands import VALUES, index_operands, value_operands
 
 CONSTANT_OPERANDS = {"Conv": (1, 2), "DepthwiseConv": (1, 2), "FullyConnected": (1, 2), "PRelu": (1,)}
@@ -36,7 +37,7 @@ def typed_nodes(graph: Graph, float_layers: Sequence[str] = ()) -> frozenset[str
 
 
 def has_int8_form(graph: Graph, node: Node) -> bool:
-    if node.op not in LOWERINGS:
+    if lowering_of(node.op) is None or (node.op == "Resample" and not is_resampled(graph, node)):
         return False
     values = [*value_operands(node), *(node.outputs[:1] if node.op in VALUES else node.outputs)]
     if any(graph.tensors[name].dtype is not DType.FLOAT32 for name in values):

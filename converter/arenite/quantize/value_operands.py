@@ -19,6 +19,9 @@ VALUES: dict[str, tuple[int, ...]] = {
 }
 """Positions of the operands that are values; the others, and all outputs but the first, are integers. All of these only move elements."""
 
+TABLES = {"Resample": (0, 2)}
+"""The same of operators that compute."""
+
 SELECTING = tuple(op for op, positions in VALUES.items() if positions == (0,))
 """The result has elements of the first operand, and perhaps zeros."""
 MERGING = ("Concat", *(op for op in VALUES if op not in SELECTING))
@@ -27,14 +30,14 @@ MERGING = ("Concat", *(op for op in VALUES if op not in SELECTING))
 
 def value_operands(node: Node) -> list[str]:
     """The operands of `node` that are values, in order; absent ones left out."""
-    positions = VALUES.get(node.op, range(len(node.inputs)))
+    positions = VALUES.get(node.op) or TABLES.get(node.op, range(len(node.inputs)))
     operands = (node.inputs[i] for i in positions if i < len(node.inputs))
     return [name for name in operands if name is not None]
 
 
 def index_operands(node: Node) -> list[str]:
     """The others."""
-    positions = VALUES.get(node.op)
+    positions = VALUES.get(node.op) or TABLES.get(node.op)
     if positions is None:
         return []
     return [name for i, name in enumerate(node.inputs) if i not in positions and name is not None]

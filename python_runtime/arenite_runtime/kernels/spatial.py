@@ -1,4 +1,4 @@
-"""Resampling, pooling with indices and its inverse, sampling at computed positions: docs/numerics.md §11."""
+"""Resampling, pooling with indices and its inverse, sampling at computed positions: docs/numerics.md §8, §11, §13."""
 
 from __future__ import annotations
 
@@ -7,11 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from arenite_runtime.kernels.fixed_point import Array
+from arenite_runtime.kernels.fixed_point import Array, requantize, store
 from arenite_runtime.kernels.floating_point import real, store_real
 
 
 def resample(p: Any, x: Array, first: Array, weight: Array, y: Array) -> None:
+    """§13."""
+    centred = x.reshape(p.outer, p.size, p.inner).astype(np.int64) - p.input_zero_point
+    weight, total = weight.reshape(p.count, p.taps).astype(np.int64), np.zeros((p.outer, p.count, p.inner), np.int64)
+    for tap in range(p.taps):
+        total += centred[:, first.reshape(-1) + tap] * weight[None, :, tap, None]
+    store(y, p.output_zero_point + requantize(total, p.multiplier, p.shift), p)
+
+
+def resample_float32(p: Any, x: Array, first: Array, weight: Array, y: Array) -> None:
     x, weight = x.reshape(p.outer, p.size, p.inner), weight.reshape(p.count, p.taps)
     total = np.zeros((p.outer, p.count, p.inner))
     for tap in range(p.taps):
@@ -55,7 +64,8 @@ def max_unpool(p: Any, x: Array, indices: Array, y: Array) -> None:
 
 
 KERNELS: dict[tuple[str, str], Callable[..., None]] = {
-    ("Resample", "float32"): resample,
+    ("Resample", "int8"): resample,
+    ("Resample", "float32"): resample_float32,
     ("MaxPoolWithIndices", "float32"): max_pool_with_indices,
     ("MaxUnpool", "float32"): max_unpool,
 }

@@ -1,6 +1,6 @@
 #include "arn_kernels.h"
 
-void arn_resample_f32(const arn_resample_params *p, const float *x, const int32_t *first, const float *weight, float *y) {
+void arn_resample_f32(const arn_resample_typed_params *p, const float *x, const int32_t *first, const float *weight, float *y) {
     for (int32_t o = 0; o < p->outer; o++, x += p->size * p->inner) {
         for (int32_t j = 0; j < p->count; j++, y += p->inner) {
             const float *from = x + first[j] * p->inner;

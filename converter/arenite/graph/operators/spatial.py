@@ -1,4 +1,4 @@
-"""Resampling, pooling with indices and its inverse, and sampling at computed positions: on elements that are not quantized. Numerics §11.
+"""Resampling, pooling with indices and its inverse. Numerics §8, §11, §13.
 
 Unlike Conv and the pools they work on ONNX's own layout, channels first, or along any one axis.
 """
@@ -10,7 +10,20 @@ from math import prod
 
 from arenite.graph.node import Node
 from arenite.graph.operators.convolution import window_output
-from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
+from arenite.graph.operators.declaration import (
+    CLAMP,
+    Attribute,
+    Attributes,
+    Form,
+    Inputs,
+    Operand,
+    Operator,
+    Param,
+    Record,
+    Shape,
+    clamp_record,
+    given,
+)
 from arenite.graph.operators.elementwise import MAX_DIMS
 from arenite.graph.operators.sampling import volume
 from arenite.graph.tensor import DType, Tensor
@@ -32,10 +45,19 @@ def _resample_macs(inputs: Inputs, output: Shape) -> int:
     return prod(output) * given(inputs, 2).shape[1]
 
 
-_RESAMPLED = (
-    Operand("x", "any shape"),
-    Operand("first", "int32[count]: where the taps of each result begin; first + taps ≤ size", constant=True),
-    Operand("weight", "[count, taps]", constant=True),
+def _resample_quantized_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    quantized = {name: node.attributes[name] for name in ("input_zero_point", "output_zero_point", "multiplier", "shift")}
+    return {**_resample_record(node, inputs, outputs), **quantized, **clamp_record(node)}
+
+
+_FIRST = Operand("first", "int32[count]: where the taps of each result begin; first + taps ≤ size", constant=True)
+_RESAMPLED = (Operand("x", "any shape"), _FIRST, Operand("weight", "[count, taps]", constant=True))
+_RESAMPLING = (
+    Param("outer", "product of the dimensions in front of the axis"),
+    Param("size", "of x along the axis"),
+    Param("count", "of y along the axis"),
+    Param("taps", "weights of a result"),
+    Param("inner", "product of the dimensions behind the axis"),
 )
 
 RESAMPLE = Operator(
@@ -47,16 +69,17 @@ RESAMPLE = Operator(
     shape=_resample_shape,
     macs=_resample_macs,
     code=160,
-    variants=("float32",),
-    stored=_RESAMPLED,
+    stored=(Operand("x", "any shape"), _FIRST, Operand("weight", "int16[count, taps]", constant=True)),
     params=(
-        Param("outer", "product of the dimensions in front of the axis"),
-        Param("size", "of x along the axis"),
-        Param("count", "of y along the axis"),
-        Param("taps", "weights of a result"),
-        Param("inner", "product of the dimensions behind the axis"),
+        *_RESAMPLING,
+        Param("input_zero_point", ""),
+        Param("output_zero_point", ""),
+        Param("multiplier", ""),
+        Param("shift", "left shift of the accumulator, 0…30"),
+        *CLAMP,
     ),
-    record=_resample_record,
+    record=_resample_quantized_record,
+    typed=Form(("float32",), _RESAMPLED, _RESAMPLING, _resample_record),
 )
 
 _VOLUME_WINDOW = (
