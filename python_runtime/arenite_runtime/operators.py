@@ -493,7 +493,7 @@ OPERATORS = (
     Operator(
         "Max",
         19,
-        ("float32", "int32", "int64"),
+        ("float32", "int32", "int64", "plain_int8"),
         (
             Field("dims", 6),
             Field("a_stride", 6),
@@ -503,7 +503,7 @@ OPERATORS = (
     Operator(
         "Min",
         20,
-        ("float32", "int32", "int64"),
+        ("float32", "int32", "int64", "plain_int8"),
         (
             Field("dims", 6),
             Field("a_stride", 6),
@@ -824,7 +824,7 @@ OPERATORS = (
     Operator(
         "Equal",
         62,
-        ("float32", "int32", "int64", "bool"),
+        ("float32", "int32", "int64", "bool", "plain_int8"),
         (
             Field("dims", 6),
             Field("a_stride", 6),
@@ -834,7 +834,7 @@ OPERATORS = (
     Operator(
         "Less",
         63,
-        ("float32", "int32", "int64"),
+        ("float32", "int32", "int64", "plain_int8"),
         (
             Field("dims", 6),
             Field("a_stride", 6),
@@ -844,7 +844,7 @@ OPERATORS = (
     Operator(
         "LessOrEqual",
         64,
-        ("float32", "int32", "int64"),
+        ("float32", "int32", "int64", "plain_int8"),
         (
             Field("dims", 6),
             Field("a_stride", 6),
@@ -1006,6 +1006,19 @@ OPERATORS = (
     Operator(
         "ReduceSum",
         120,
+        ("int8",),
+        (
+            Field("kept", 4),
+            Field("kept_stride", 4),
+            Field("reduced", 4),
+            Field("reduced_stride", 4),
+            Field("input_zero_point"),
+            Field("output_zero_point"),
+            Field("multiplier"),
+            Field("shift"),
+            Field("activation_min"),
+            Field("activation_max"),
+        ),
         ("float32", "int32", "int64"),
         (
             Field("kept", 4),
@@ -1050,6 +1063,19 @@ OPERATORS = (
     Operator(
         "ReduceL1",
         124,
+        ("int8",),
+        (
+            Field("kept", 4),
+            Field("kept_stride", 4),
+            Field("reduced", 4),
+            Field("reduced_stride", 4),
+            Field("input_zero_point"),
+            Field("output_zero_point"),
+            Field("multiplier"),
+            Field("shift"),
+            Field("activation_min"),
+            Field("activation_max"),
+        ),
         ("float32", "int32", "int64"),
         (
             Field("kept", 4),
@@ -1061,6 +1087,19 @@ OPERATORS = (
     Operator(
         "ReduceL2",
         125,
+        ("int8",),
+        (
+            Field("kept", 4),
+            Field("kept_stride", 4),
+            Field("reduced", 4),
+            Field("reduced_stride", 4),
+            Field("input_zero_point"),
+            Field("output_zero_point"),
+            Field("multiplier"),
+            Field("shift"),
+            Field("activation_min"),
+            Field("activation_max"),
+        ),
         ("float32",),
         (
             Field("kept", 4),
@@ -1072,6 +1111,19 @@ OPERATORS = (
     Operator(
         "ReduceSumSquare",
         126,
+        ("int8",),
+        (
+            Field("kept", 4),
+            Field("kept_stride", 4),
+            Field("reduced", 4),
+            Field("reduced_stride", 4),
+            Field("input_zero_point"),
+            Field("output_zero_point"),
+            Field("multiplier"),
+            Field("shift"),
+            Field("activation_min"),
+            Field("activation_max"),
+        ),
         ("float32", "int32", "int64"),
         (
             Field("kept", 4),
@@ -1083,6 +1135,22 @@ OPERATORS = (
     Operator(
         "ReduceLogSumExp",
         127,
+        ("int8",),
+        (
+            Field("kept", 4),
+            Field("kept_stride", 4),
+            Field("reduced", 4),
+            Field("reduced_stride", 4),
+            Field("input_zero_point"),
+            Field("output_zero_point"),
+            Field("exponent"),
+            Field("greatest_low"),
+            Field("greatest_high"),
+            Field("logarithm_low"),
+            Field("logarithm_high"),
+            Field("activation_min"),
+            Field("activation_max"),
+        ),
         ("float32",),
         (
             Field("kept", 4),
@@ -1116,6 +1184,20 @@ OPERATORS = (
     Operator(
         "CumSum",
         130,
+        ("int8",),
+        (
+            Field("outer"),
+            Field("count"),
+            Field("inner"),
+            Field("exclusive"),
+            Field("reverse"),
+            Field("input_zero_point"),
+            Field("output_zero_point"),
+            Field("multiplier"),
+            Field("shift"),
+            Field("activation_min"),
+            Field("activation_max"),
+        ),
         ("float32", "int32", "int64"),
         (
             Field("outer"),
@@ -1423,6 +1505,23 @@ OPERATORS = (
     Operator(
         "LayerNormalization",
         180,
+        ("int8",),
+        (
+            Field("rows"),
+            Field("length"),
+            Field("period"),
+            Field("blocks"),
+            Field("centred"),
+            Field("input_zero_point"),
+            Field("epsilon_low"),
+            Field("epsilon_high"),
+            Field("precision"),
+            Field("fraction"),
+            Field("offset_shift"),
+            Field("shift"),
+            Field("activation_min"),
+            Field("activation_max"),
+        ),
         ("float32",),
         (
             Field("rows"),

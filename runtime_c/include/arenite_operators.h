@@ -919,7 +919,21 @@ typedef struct arn_reduce_sum_params {
     int32_t kept_stride[4]; /* elements of x from one index to the next */
     int32_t reduced[4];     /* dimensions reduced over */
     int32_t reduced_stride[4];
+    int32_t input_zero_point;
+    int32_t output_zero_point;
+    int32_t multiplier;     /* m < 2^22 of numerics §3.3 */
+    int32_t shift;          /* r, 1…62 */
+    int32_t activation_min; /* clamp of the output, in −128…127 */
+    int32_t activation_max;
 } arn_reduce_sum_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_reduce_sum_typed_params {
+    int32_t kept[4];        /* dimensions that stay, in order, neighbours merged */
+    int32_t kept_stride[4]; /* elements of x from one index to the next */
+    int32_t reduced[4];     /* dimensions reduced over */
+    int32_t reduced_stride[4];
+} arn_reduce_sum_typed_params;
 
 /* ReduceMax: Maximum over axes. */
 typedef struct arn_reduce_max_params {
@@ -951,7 +965,21 @@ typedef struct arn_reduce_l1_params {
     int32_t kept_stride[4]; /* elements of x from one index to the next */
     int32_t reduced[4];     /* dimensions reduced over */
     int32_t reduced_stride[4];
+    int32_t input_zero_point;
+    int32_t output_zero_point;
+    int32_t multiplier;     /* m < 2^22 of numerics §3.3 */
+    int32_t shift;          /* r, 1…62 */
+    int32_t activation_min; /* clamp of the output, in −128…127 */
+    int32_t activation_max;
 } arn_reduce_l1_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_reduce_l1_typed_params {
+    int32_t kept[4];        /* dimensions that stay, in order, neighbours merged */
+    int32_t kept_stride[4]; /* elements of x from one index to the next */
+    int32_t reduced[4];     /* dimensions reduced over */
+    int32_t reduced_stride[4];
+} arn_reduce_l1_typed_params;
 
 /* ReduceL2: Root of the sum of squares over axes. */
 typedef struct arn_reduce_l2_params {
@@ -959,7 +987,21 @@ typedef struct arn_reduce_l2_params {
     int32_t kept_stride[4]; /* elements of x from one index to the next */
     int32_t reduced[4];     /* dimensions reduced over */
     int32_t reduced_stride[4];
+    int32_t input_zero_point;
+    int32_t output_zero_point;
+    int32_t multiplier;     /* m < 2^22 of numerics §3.3 */
+    int32_t shift;          /* r, 1…62 */
+    int32_t activation_min; /* clamp of the output, in −128…127 */
+    int32_t activation_max;
 } arn_reduce_l2_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_reduce_l2_typed_params {
+    int32_t kept[4];        /* dimensions that stay, in order, neighbours merged */
+    int32_t kept_stride[4]; /* elements of x from one index to the next */
+    int32_t reduced[4];     /* dimensions reduced over */
+    int32_t reduced_stride[4];
+} arn_reduce_l2_typed_params;
 
 /* ReduceSumSquare: Sum of squares over axes. */
 typedef struct arn_reduce_sum_square_params {
@@ -967,7 +1009,21 @@ typedef struct arn_reduce_sum_square_params {
     int32_t kept_stride[4]; /* elements of x from one index to the next */
     int32_t reduced[4];     /* dimensions reduced over */
     int32_t reduced_stride[4];
+    int32_t input_zero_point;
+    int32_t output_zero_point;
+    int32_t multiplier;     /* m < 2^22 of numerics §3.3 */
+    int32_t shift;          /* r, 1…62 */
+    int32_t activation_min; /* clamp of the output, in −128…127 */
+    int32_t activation_max;
 } arn_reduce_sum_square_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_reduce_sum_square_typed_params {
+    int32_t kept[4];        /* dimensions that stay, in order, neighbours merged */
+    int32_t kept_stride[4]; /* elements of x from one index to the next */
+    int32_t reduced[4];     /* dimensions reduced over */
+    int32_t reduced_stride[4];
+} arn_reduce_sum_square_typed_params;
 
 /* ReduceLogSumExp: Logarithm of the sum of exponentials over axes. */
 typedef struct arn_reduce_log_sum_exp_params {
@@ -975,7 +1031,24 @@ typedef struct arn_reduce_log_sum_exp_params {
     int32_t kept_stride[4]; /* elements of x from one index to the next */
     int32_t reduced[4];     /* dimensions reduced over */
     int32_t reduced_stride[4];
+    int32_t input_zero_point;
+    int32_t output_zero_point;
+    int32_t exponent;       /* k of numerics §6 */
+    int32_t greatest_low;   /* low 32 bits of a, numerics §15 */
+    int32_t greatest_high;  /* high 32 bits, 0…2^18 */
+    int32_t logarithm_low;  /* low 32 bits of b */
+    int32_t logarithm_high; /* high 32 bits, 0…2^4 */
+    int32_t activation_min; /* clamp of the output, in −128…127 */
+    int32_t activation_max;
 } arn_reduce_log_sum_exp_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_reduce_log_sum_exp_typed_params {
+    int32_t kept[4];        /* dimensions that stay, in order, neighbours merged */
+    int32_t kept_stride[4]; /* elements of x from one index to the next */
+    int32_t reduced[4];     /* dimensions reduced over */
+    int32_t reduced_stride[4];
+} arn_reduce_log_sum_exp_typed_params;
 
 /* ArgMax: Index of the greatest along an axis, int64. */
 typedef struct arn_arg_max_params {
@@ -1000,7 +1073,22 @@ typedef struct arn_cum_sum_params {
     int32_t inner;     /* product of the dimensions behind it */
     int32_t exclusive; /* 0 or 1 */
     int32_t reverse;   /* 0 or 1 */
+    int32_t input_zero_point;
+    int32_t output_zero_point;
+    int32_t multiplier;     /* m < 2^22 of numerics §3.3 */
+    int32_t shift;          /* r, 1…62 */
+    int32_t activation_min; /* clamp of the output, in −128…127 */
+    int32_t activation_max;
 } arn_cum_sum_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_cum_sum_typed_params {
+    int32_t outer;     /* product of the dimensions in front of the axis */
+    int32_t count;     /* elements along the axis */
+    int32_t inner;     /* product of the dimensions behind it */
+    int32_t exclusive; /* 0 or 1 */
+    int32_t reverse;   /* 0 or 1 */
+} arn_cum_sum_typed_params;
 
 /* CumProd: Product of the elements up to each, along an axis. */
 typedef struct arn_cum_prod_params {
@@ -1242,9 +1330,27 @@ typedef struct arn_col2_im_params {
 typedef struct arn_layer_normalization_params {
     int32_t rows;
     int32_t length;  /* elements of a row */
+    int32_t period;  /* rows after which gains and offsets repeat */
+    int32_t blocks;  /* gains of a row; divides its length */
+    int32_t centred; /* 0 or 1: the mean is subtracted */
+    int32_t input_zero_point;
+    int32_t epsilon_low;    /* low 32 bits of E */
+    int32_t epsilon_high;   /* high 32 bits of E, 0…2^29 */
+    int32_t precision;      /* k */
+    int32_t fraction;       /* f */
+    int32_t offset_shift;   /* c */
+    int32_t shift;          /* h, 33…61 */
+    int32_t activation_min; /* clamp of the output, in −128…127 */
+    int32_t activation_max;
+} arn_layer_normalization_params;
+
+/* On elements that are not quantized. */
+typedef struct arn_layer_normalization_typed_params {
+    int32_t rows;
+    int32_t length;  /* elements of a row */
     int32_t centred; /* 0 or 1: the mean is subtracted */
     float epsilon;   /* added to the mean square */
-} arn_layer_normalization_params;
+} arn_layer_normalization_typed_params;
 
 /* Lstm: LSTM: the states of every step, then the last. */
 typedef struct arn_lstm_params {

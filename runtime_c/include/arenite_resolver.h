@@ -283,6 +283,27 @@ extern const arn_kernel arn_kernel_store_entry;
 
 /* Normalization, recurrent layers. */
 extern const arn_kernel arn_kernel_layer_normalization_float32;
+extern const arn_kernel arn_kernel_layer_normalization;
+extern const arn_kernel arn_kernel_reduce_sum;
+extern const arn_kernel arn_kernel_reduce_l1;
+extern const arn_kernel arn_kernel_reduce_l2;
+extern const arn_kernel arn_kernel_reduce_sum_square;
+extern const arn_kernel arn_kernel_reduce_log_sum_exp;
+extern const arn_kernel arn_kernel_cum_sum;
+extern const arn_kernel arn_kernel_max_plain_int8;
+extern const arn_kernel arn_kernel_min_plain_int8;
+extern const arn_kernel arn_kernel_equal_plain_int8;
+extern const arn_kernel arn_kernel_less_plain_int8;
+extern const arn_kernel arn_kernel_less_or_equal_plain_int8;
+extern const arn_kernel arn_kernel_lstm;
+extern const arn_kernel arn_kernel_lstm_last;
+extern const arn_kernel arn_kernel_gru;
+extern const arn_kernel arn_kernel_gru_last;
+extern const arn_kernel arn_kernel_rnn;
+extern const arn_kernel arn_kernel_rnn_last;
+extern const arn_kernel arn_kernel_quantize_int16_steps;
+extern const arn_kernel arn_kernel_dequantize_int16_steps;
+extern const arn_kernel arn_kernel_requantize_int16_steps;
 extern const arn_kernel arn_kernel_lstm_float32;
 extern const arn_kernel arn_kernel_lstm_last_float32;
 extern const arn_kernel arn_kernel_gru_float32;

@@ -69,6 +69,18 @@ void arn_average_pool_s8(const arn_average_pool_params *p, const int8_t *x, int8
 void arn_average_pool_s8_rows(const arn_average_pool_params *p, const arn_rows *x, const arn_rows *y, int32_t begin, int32_t end);
 void arn_reduce_mean_s8(const arn_reduce_mean_params *p, const int8_t *x, int8_t *y);
 
+/* §14. y may be x. gain and offset: period rows of blocks. */
+void arn_layer_normalization_s8(const arn_layer_normalization_params *p, const int8_t *x, const int32_t *gain, const int32_t *offset,
+                                int8_t *y);
+
+/* §15. CumSum: y may be x. table: 256 values 2^k exp(-s d). */
+void arn_reduce_sum_s8(const arn_reduce_sum_params *p, const int8_t *x, int8_t *y);
+void arn_reduce_l1_s8(const arn_reduce_l1_params *p, const int8_t *x, int8_t *y);
+void arn_reduce_l2_s8(const arn_reduce_l2_params *p, const int8_t *x, int8_t *y);
+void arn_reduce_sum_square_s8(const arn_reduce_sum_square_params *p, const int8_t *x, int8_t *y);
+void arn_reduce_log_sum_exp_s8(const arn_reduce_log_sum_exp_params *p, const int8_t *x, const int32_t *table, int8_t *y);
+void arn_cum_sum_s8(const arn_cum_sum_params *p, const int8_t *x, int8_t *y);
+
 /* §9. Any element type of 1, 2, 4 or 8 bytes. Strides in elements. */
 void arn_strided_copy(const arn_strided_copy_params *p, const void *x, void *y);
 void arn_fill(const arn_fill_params *p, void *y);
@@ -108,9 +120,11 @@ void arn_div_i64(const arn_div_typed_params *p, const int64_t *a, const int64_t 
 void arn_max_f32(const arn_max_params *p, const float *a, const float *b, float *y);
 void arn_max_i32(const arn_max_params *p, const int32_t *a, const int32_t *b, int32_t *y);
 void arn_max_i64(const arn_max_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+void arn_max_i8(const arn_max_params *p, const int8_t *a, const int8_t *b, int8_t *y);
 void arn_min_f32(const arn_min_params *p, const float *a, const float *b, float *y);
 void arn_min_i32(const arn_min_params *p, const int32_t *a, const int32_t *b, int32_t *y);
 void arn_min_i64(const arn_min_params *p, const int64_t *a, const int64_t *b, int64_t *y);
+void arn_min_i8(const arn_min_params *p, const int8_t *a, const int8_t *b, int8_t *y);
 void arn_pow_f32(const arn_pow_params *p, const float *a, const float *b, float *y);
 
 /* §11, one operand. y may be x. */
@@ -159,13 +173,16 @@ void arn_tan_f32(const arn_tan_params *p, const float *x, float *y);
 void arn_equal_f32(const arn_equal_params *p, const float *a, const float *b, uint8_t *y);
 void arn_equal_i32(const arn_equal_params *p, const int32_t *a, const int32_t *b, uint8_t *y);
 void arn_equal_i64(const arn_equal_params *p, const int64_t *a, const int64_t *b, uint8_t *y);
+void arn_equal_i8(const arn_equal_params *p, const int8_t *a, const int8_t *b, uint8_t *y);
 void arn_equal_bool(const arn_equal_params *p, const uint8_t *a, const uint8_t *b, uint8_t *y);
 void arn_less_f32(const arn_less_params *p, const float *a, const float *b, uint8_t *y);
 void arn_less_i32(const arn_less_params *p, const int32_t *a, const int32_t *b, uint8_t *y);
 void arn_less_i64(const arn_less_params *p, const int64_t *a, const int64_t *b, uint8_t *y);
+void arn_less_i8(const arn_less_params *p, const int8_t *a, const int8_t *b, uint8_t *y);
 void arn_less_or_equal_f32(const arn_less_or_equal_params *p, const float *a, const float *b, uint8_t *y);
 void arn_less_or_equal_i32(const arn_less_or_equal_params *p, const int32_t *a, const int32_t *b, uint8_t *y);
 void arn_less_or_equal_i64(const arn_less_or_equal_params *p, const int64_t *a, const int64_t *b, uint8_t *y);
+void arn_less_or_equal_i8(const arn_less_or_equal_params *p, const int8_t *a, const int8_t *b, uint8_t *y);
 
 /* §11, bits, remainders, integer powers. y may be a or b where that operand is not broadcast. */
 void arn_bitwise_and_bool(const arn_bitwise_and_params *p, const uint8_t *a, const uint8_t *b, uint8_t *y);
@@ -198,9 +215,9 @@ void arn_cast_i8(const arn_cast_params *p, const int8_t *x, void *y);
 void arn_where(const arn_where_params *p, const uint8_t *condition, const void *x, const void *z, void *y);
 
 /* §11, reductions. Integers wrap; NaN is the maximum and the minimum of what holds it. */
-void arn_reduce_sum_f32(const arn_reduce_sum_params *p, const float *x, float *y);
-void arn_reduce_sum_i32(const arn_reduce_sum_params *p, const int32_t *x, int32_t *y);
-void arn_reduce_sum_i64(const arn_reduce_sum_params *p, const int64_t *x, int64_t *y);
+void arn_reduce_sum_f32(const arn_reduce_sum_typed_params *p, const float *x, float *y);
+void arn_reduce_sum_i32(const arn_reduce_sum_typed_params *p, const int32_t *x, int32_t *y);
+void arn_reduce_sum_i64(const arn_reduce_sum_typed_params *p, const int64_t *x, int64_t *y);
 void arn_reduce_max_f32(const arn_reduce_max_params *p, const float *x, float *y);
 void arn_reduce_max_i32(const arn_reduce_max_params *p, const int32_t *x, int32_t *y);
 void arn_reduce_max_i64(const arn_reduce_max_params *p, const int64_t *x, int64_t *y);
@@ -216,14 +233,14 @@ void arn_reduce_min_i8(const arn_reduce_min_params *p, const int8_t *x, int8_t *
 void arn_reduce_prod_f32(const arn_reduce_prod_params *p, const float *x, float *y);
 void arn_reduce_prod_i32(const arn_reduce_prod_params *p, const int32_t *x, int32_t *y);
 void arn_reduce_prod_i64(const arn_reduce_prod_params *p, const int64_t *x, int64_t *y);
-void arn_reduce_l1_f32(const arn_reduce_l1_params *p, const float *x, float *y);
-void arn_reduce_l1_i32(const arn_reduce_l1_params *p, const int32_t *x, int32_t *y);
-void arn_reduce_l1_i64(const arn_reduce_l1_params *p, const int64_t *x, int64_t *y);
-void arn_reduce_l2_f32(const arn_reduce_l2_params *p, const float *x, float *y);
-void arn_reduce_sum_square_f32(const arn_reduce_sum_square_params *p, const float *x, float *y);
-void arn_reduce_sum_square_i32(const arn_reduce_sum_square_params *p, const int32_t *x, int32_t *y);
-void arn_reduce_sum_square_i64(const arn_reduce_sum_square_params *p, const int64_t *x, int64_t *y);
-void arn_reduce_log_sum_exp_f32(const arn_reduce_log_sum_exp_params *p, const float *x, float *y);
+void arn_reduce_l1_f32(const arn_reduce_l1_typed_params *p, const float *x, float *y);
+void arn_reduce_l1_i32(const arn_reduce_l1_typed_params *p, const int32_t *x, int32_t *y);
+void arn_reduce_l1_i64(const arn_reduce_l1_typed_params *p, const int64_t *x, int64_t *y);
+void arn_reduce_l2_f32(const arn_reduce_l2_typed_params *p, const float *x, float *y);
+void arn_reduce_sum_square_f32(const arn_reduce_sum_square_typed_params *p, const float *x, float *y);
+void arn_reduce_sum_square_i32(const arn_reduce_sum_square_typed_params *p, const int32_t *x, int32_t *y);
+void arn_reduce_sum_square_i64(const arn_reduce_sum_square_typed_params *p, const int64_t *x, int64_t *y);
+void arn_reduce_log_sum_exp_f32(const arn_reduce_log_sum_exp_typed_params *p, const float *x, float *y);
 
 /* §11, along an axis. Cumulative ones: y may be x. */
 void arn_arg_max_f32(const arn_arg_max_params *p, const float *x, int64_t *y);
@@ -238,9 +255,9 @@ void arn_arg_min_i64(const arn_arg_min_params *p, const int64_t *x, int64_t *y);
 void arn_arg_min_u8(const arn_arg_min_params *p, const uint8_t *x, int64_t *y);
 void arn_arg_min_bool(const arn_arg_min_params *p, const uint8_t *x, int64_t *y);
 void arn_arg_min_i8(const arn_arg_min_params *p, const int8_t *x, int64_t *y);
-void arn_cum_sum_f32(const arn_cum_sum_params *p, const float *x, float *y);
-void arn_cum_sum_i32(const arn_cum_sum_params *p, const int32_t *x, int32_t *y);
-void arn_cum_sum_i64(const arn_cum_sum_params *p, const int64_t *x, int64_t *y);
+void arn_cum_sum_f32(const arn_cum_sum_typed_params *p, const float *x, float *y);
+void arn_cum_sum_i32(const arn_cum_sum_typed_params *p, const int32_t *x, int32_t *y);
+void arn_cum_sum_i64(const arn_cum_sum_typed_params *p, const int64_t *x, int64_t *y);
 void arn_cum_prod_f32(const arn_cum_prod_params *p, const float *x, float *y);
 void arn_cum_prod_i32(const arn_cum_prod_params *p, const int32_t *x, int32_t *y);
 void arn_cum_prod_i64(const arn_cum_prod_params *p, const int64_t *x, int64_t *y);
@@ -327,7 +344,8 @@ void arn_dft_f32(const arn_dft_params *p, const float *x, const float *roots, co
 void arn_store_entry(const arn_store_entry_params *p, const void *entry, const int64_t *iteration, void *y);
 
 /* §11, rows normalized by their own statistics. scale and bias may be null. y may be x. */
-void arn_layer_normalization_f32(const arn_layer_normalization_params *p, const float *x, const float *scale, const float *bias, float *y);
+void arn_layer_normalization_f32(const arn_layer_normalization_typed_params *p, const float *x, const float *scale, const float *bias,
+                                 float *y);
 
 /* §11, recurrent layers. bias, lengths, the initial states and peephole may be null. scratch: as the declaration says, aligned for float.
  */
@@ -345,6 +363,30 @@ void arn_rnn_f32(const arn_rnn_typed_params *p, const float *x, const float *wei
                  const int32_t *lengths, const float *initial_h, float *y, float *y_h, void *scratch);
 void arn_rnn_last_f32(const arn_rnn_last_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                       const int32_t *lengths, const float *initial_h, float *y_h, void *scratch);
+
+/* §12, recurrent layers on int8 with int16 states. row holds b, m_x and m_r of every row, table tanh. lengths, the initial states and
+ * recurrent_bias may be null. scratch: as the declaration says, aligned for int16. */
+void arn_lstm_s8(const arn_lstm_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int8_t *y, int16_t *y_h,
+                 int16_t *y_c, void *scratch);
+void arn_lstm_last_s8(const arn_lstm_last_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                      const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int16_t *y_h,
+                      int16_t *y_c, void *scratch);
+void arn_gru_s8(const arn_gru_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int8_t *y,
+                int16_t *y_h, void *scratch);
+void arn_gru_last_s8(const arn_gru_last_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                     const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int16_t *y_h,
+                     void *scratch);
+void arn_rnn_s8(const arn_rnn_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int8_t *y, int16_t *y_h, void *scratch);
+void arn_rnn_last_s8(const arn_rnn_last_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                     const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int16_t *y_h, void *scratch);
+
+/* §12, int16 with a scale. y may be x, where it is no wider. */
+void arn_quantize_f32_s16(const arn_quantize_params *p, const float *x, int16_t *y);
+void arn_dequantize_s16_f32(const arn_dequantize_params *p, const int16_t *x, float *y);
+void arn_requantize_s16_s8(const arn_requantize_params *p, const int16_t *x, int8_t *y);
 
 /* §17, scales and zero points of run time. zero_point may be null. x, weight, a, b and their zero points are int8_t or uint8_t, as the
  * record says. Dynamic: scale and zero_point are results. */

@@ -14,6 +14,10 @@ static int check_i64(const arn_signature *s) {
     return arn_is_broadcast(s, ARN_INT64, ARN_INT64);
 }
 
+static int check_i8(const arn_signature *s) {
+    return arn_is_broadcast(s, ARN_INT8, ARN_INT8);
+}
+
 /* The records of all are alike: dims and the two strides. */
 #define BINARY(name, code, suffix, variant, variant_code)                                                                                  \
     static void invoke_##name##suffix(const arn_call *c) {                                                                                 \
@@ -36,3 +40,5 @@ ARITHMETIC(min, MIN)
 BINARY(pow, POW, _f32, float32, FLOAT32)
 BINARY(pow, POW, _i32, int32, INT32)
 BINARY(pow, POW, _i64, int64, INT64)
+BINARY(max, MAX, _i8, plain_int8, PLAIN_INT8)
+BINARY(min, MIN, _i8, plain_int8, PLAIN_INT8)

@@ -17,7 +17,8 @@
 #define COMPARISON(name, code)                                                                                                             \
     BINARY(name, code, _f32, float32, FLOAT32, ARN_FLOAT32, ARN_BOOL)                                                                      \
     BINARY(name, code, _i32, int32, INT32, ARN_INT32, ARN_BOOL)                                                                            \
-    BINARY(name, code, _i64, int64, INT64, ARN_INT64, ARN_BOOL)
+    BINARY(name, code, _i64, int64, INT64, ARN_INT64, ARN_BOOL)                                                                            \
+    BINARY(name, code, _i8, plain_int8, PLAIN_INT8, ARN_INT8, ARN_BOOL)
 
 #define BITWISE(name, code)                                                                                                                \
     BINARY(name, code, _bool, bool, BOOL, ARN_BOOL, ARN_BOOL)                                                                              \

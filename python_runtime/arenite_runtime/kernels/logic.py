@@ -86,9 +86,9 @@ def where(p: Any, condition: Array, x: Array, z: Array, y: Array) -> None:
 _NUMBERS = ("float32", "int32", "int64")
 _WORDS = ("bool", "int32", "int64")
 _BINARY: dict[str, tuple[Operation, tuple[str, ...]]] = {
-    "Equal": (lambda a, b, p: np.equal(a, b), (*_NUMBERS, "bool")),
-    "Less": (lambda a, b, p: np.less(a, b), _NUMBERS),
-    "LessOrEqual": (lambda a, b, p: np.less_equal(a, b), _NUMBERS),
+    "Equal": (lambda a, b, p: np.equal(a, b), (*_NUMBERS, "bool", "plain_int8")),
+    "Less": (lambda a, b, p: np.less(a, b), (*_NUMBERS, "plain_int8")),
+    "LessOrEqual": (lambda a, b, p: np.less_equal(a, b), (*_NUMBERS, "plain_int8")),
     "BitwiseAnd": (lambda a, b, p: np.bitwise_and(a, b), _WORDS),
     "BitwiseOr": (lambda a, b, p: np.bitwise_or(a, b), _WORDS),
     "BitwiseXor": (lambda a, b, p: np.bitwise_xor(a, b), _WORDS),

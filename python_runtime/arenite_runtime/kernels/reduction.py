@@ -1,4 +1,4 @@
-"""Reductions, ArgMax and ArgMin, cumulative sums and products, TopK: docs/numerics.md §11."""
+"""Reductions, ArgMax and ArgMin, cumulative sums and products, TopK: docs/numerics.md §11. Their int8 forms are in integer_reduction.py."""
 
 from __future__ import annotations
 

@@ -18,9 +18,9 @@
         }                                                                                                                                  \
     }
 
-ARN_CUMULATIVE(arn_cum_sum_f32, arn_cum_sum_params, float, float, 0.0f, acc + v)
-ARN_CUMULATIVE(arn_cum_sum_i32, arn_cum_sum_params, int32_t, uint32_t, 0, acc + v)
-ARN_CUMULATIVE(arn_cum_sum_i64, arn_cum_sum_params, int64_t, uint64_t, 0, acc + v)
+ARN_CUMULATIVE(arn_cum_sum_f32, arn_cum_sum_typed_params, float, float, 0.0f, acc + v)
+ARN_CUMULATIVE(arn_cum_sum_i32, arn_cum_sum_typed_params, int32_t, uint32_t, 0, acc + v)
+ARN_CUMULATIVE(arn_cum_sum_i64, arn_cum_sum_typed_params, int64_t, uint64_t, 0, acc + v)
 ARN_CUMULATIVE(arn_cum_prod_f32, arn_cum_prod_params, float, float, 1.0f, acc *v)
 ARN_CUMULATIVE(arn_cum_prod_i32, arn_cum_prod_params, int32_t, uint32_t, 1, acc *v)
 ARN_CUMULATIVE(arn_cum_prod_i64, arn_cum_prod_params, int64_t, uint64_t, 1, acc *v)

@@ -20,7 +20,8 @@ static float sum_of(const float *x, int32_t length, float mean, int squared) {
 }
 
 /* y may be x. */
-void arn_layer_normalization_f32(const arn_layer_normalization_params *p, const float *x, const float *scale, const float *bias, float *y) {
+void arn_layer_normalization_f32(const arn_layer_normalization_typed_params *p, const float *x, const float *scale, const float *bias,
+                                 float *y) {
     for (int32_t r = 0; r < p->rows; r++, x += p->length, y += p->length) {
         const float mean = p->centred ? sum_of(x, p->length, 0.0f, 0) / (float)p->length : 0.0f;
         const float variance = sum_of(x, p->length, mean, 1) / (float)p->length;

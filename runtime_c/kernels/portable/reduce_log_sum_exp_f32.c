@@ -3,7 +3,7 @@
 #include "reduce.h"
 
 /* The greatest is taken out of the exponentials, so that none overflows. Where it is infinite it is the result. */
-void arn_reduce_log_sum_exp_f32(const arn_reduce_log_sum_exp_params *p, const float *x, float *y) {
+void arn_reduce_log_sum_exp_f32(const arn_reduce_log_sum_exp_typed_params *p, const float *x, float *y) {
     arn_nest kept = {{0}, 0};
     do {
         const float *from = x + kept.offset;

@@ -145,8 +145,8 @@ ADD = _binary(
     onnx=("Add", "Sub", "Sum"),
 )
 SUB = typed_binary("Sub", "Difference; in the int8 form an Add", 18)
-MAX = typed_binary("Max", "The greater", 19)
-MIN = typed_binary("Min", "The lesser", 20)
+MAX = typed_binary("Max", "The greater", 19, (*ARITHMETIC, "plain_int8"))
+MIN = typed_binary("Min", "The lesser", 20, (*ARITHMETIC, "plain_int8"))
 POW = typed_binary("Pow", "Power; of integers modulo 2^width", 21)
 MUL = _binary("Mul", "Product", 6, Param("multiplier", ""), Param("shift", "left shift, 0…14"))
 DIV = _binary("Div", "Quotient", 7, Param("multiplier", "m < 2^22"), Param("shift", "left shift of the divisor, 0…40"))

@@ -55,10 +55,10 @@ def _truth(inputs: Inputs, attributes: Attributes) -> tuple[tuple[Shape, DType],
     return ((_broadcast_shape(inputs, attributes), DType.BOOL),)
 
 
-EQUAL = _binary("Equal", "Whether a equals b", 62, (*NUMBERS, "bool"), ("Equal", "IsNaN", "IsInf"), results=_truth)
-LESS = _binary("Less", "Whether a is less than b", 63, NUMBERS, ("Less", "Greater"), results=_truth)
+EQUAL = _binary("Equal", "Whether a equals b", 62, (*NUMBERS, "bool", "plain_int8"), ("Equal", "IsNaN", "IsInf"), results=_truth)
+LESS = _binary("Less", "Whether a is less than b", 63, (*NUMBERS, "plain_int8"), ("Less", "Greater"), results=_truth)
 LESS_OR_EQUAL = _binary(
-    "LessOrEqual", "Whether a is less than or equal to b", 64, NUMBERS, ("LessOrEqual", "GreaterOrEqual"), results=_truth
+    "LessOrEqual", "Whether a is less than or equal to b", 64, (*NUMBERS, "plain_int8"), ("LessOrEqual", "GreaterOrEqual"), results=_truth
 )
 _WORDS = ("bool", "int32", "int64")
 BITWISE_AND = _binary("BitwiseAnd", "And of every bit, or of truths", 65, _WORDS, ("BitwiseAnd", "And"))

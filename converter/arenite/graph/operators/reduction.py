@@ -1,12 +1,25 @@
-"""Reductions, ArgMax and ArgMin, cumulative sums and products, TopK: on elements that are not quantized."""
+"""Reductions, ArgMax and ArgMin, cumulative sums and products, TopK. Numerics §11, §15."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from arenite.graph.node import Node
-from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
+from arenite.graph.operators.declaration import (
+    CLAMP,
+    Attribute,
+    Attributes,
+    Form,
+    Inputs,
+    Operand,
+    Operator,
+    Param,
+    Record,
+    Shape,
+    clamp_record,
+    given,
+)
 from arenite.graph.tensor import DType, Tensor
 
 REDUCED_DIMS = 4
@@ -52,7 +65,48 @@ _REDUCTION = (
 )
 
 
-def _reduction(name: str, code: int, summary: str, variants: tuple[str, ...]) -> Operator:
+_QUANTIZED = (
+    Param("input_zero_point", ""),
+    Param("output_zero_point", ""),
+    Param("multiplier", "m < 2^22 of numerics §3.3"),
+    Param("shift", "r, 1…62"),
+    *CLAMP,
+)
+_LOGARITHMIC = (
+    Param("input_zero_point", ""),
+    Param("output_zero_point", ""),
+    Param("exponent", "k of numerics §6"),
+    Param("greatest_low", "low 32 bits of a, numerics §15"),
+    Param("greatest_high", "high 32 bits, 0…2^18"),
+    Param("logarithm_low", "low 32 bits of b"),
+    Param("logarithm_high", "high 32 bits, 0…2^4"),
+    *CLAMP,
+)
+_TABLE = Operand("table", "uint32[256] stored as int32: 2^k · exp(−s_x·d)", constant=True)
+
+RecordOf = Callable[[Node, Inputs, Sequence[Tensor]], Record]
+
+
+def _with_attributes(extents: RecordOf, params: tuple[Param, ...]) -> RecordOf:
+    """The record `extents`, and `params` as quantization has set them."""
+
+    def record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+        names = [param.name for param in params if param not in CLAMP]
+        return {**extents(node, inputs, outputs), **{name: node.attributes[name] for name in names}, **clamp_record(node)}
+
+    return record
+
+
+def _reduction(name: str, code: int, summary: str, variants: tuple[str, ...], quantized: tuple[Param, ...] = ()) -> Operator:
+    """`quantized`: the parameters that the int8 form has besides, where there is one."""
+    typed = Form(variants, (_X,), _REDUCTION, _reduction_record)
+    int8 = Form(
+        ("int8",),
+        (_X, _TABLE) if quantized is _LOGARITHMIC else (_X,),
+        (*_REDUCTION, *quantized),
+        _with_attributes(_reduction_record, quantized),
+    )
+    first = int8 if quantized else typed
     return Operator(
         name=name,
         summary=f"{summary} over axes",
@@ -61,22 +115,23 @@ def _reduction(name: str, code: int, summary: str, variants: tuple[str, ...]) ->
         attributes=(Attribute("axes", "ascending, not negative"), Attribute("keepdims", "bool")),
         shape=reduced_shape,
         code=code,
-        variants=variants,
-        stored=(_X,),
-        params=_REDUCTION,
-        record=_reduction_record,
+        variants=first.variants,
+        stored=first.stored,
+        params=first.params,
+        record=first.record,
+        typed=typed if quantized else None,
     )
 
 
 REDUCTIONS = (
-    _reduction("ReduceSum", 120, "Sum", NUMBERS),
+    _reduction("ReduceSum", 120, "Sum", NUMBERS, _QUANTIZED),
     _reduction("ReduceMax", 121, "Maximum", ORDERED),
     _reduction("ReduceMin", 122, "Minimum", ORDERED),
     _reduction("ReduceProd", 123, "Product", NUMBERS),
-    _reduction("ReduceL1", 124, "Sum of magnitudes", NUMBERS),
-    _reduction("ReduceL2", 125, "Root of the sum of squares", ("float32",)),
-    _reduction("ReduceSumSquare", 126, "Sum of squares", NUMBERS),
-    _reduction("ReduceLogSumExp", 127, "Logarithm of the sum of exponentials", ("float32",)),
+    _reduction("ReduceL1", 124, "Sum of magnitudes", NUMBERS, _QUANTIZED),
+    _reduction("ReduceL2", 125, "Root of the sum of squares", ("float32",), _QUANTIZED),
+    _reduction("ReduceSumSquare", 126, "Sum of squares", NUMBERS, _QUANTIZED),
+    _reduction("ReduceLogSumExp", 127, "Logarithm of the sum of exponentials", ("float32",), _LOGARITHMIC),
 )
 
 _EXTENTS = (
@@ -126,7 +181,11 @@ def _cumulative_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) ->
     return {**along_axis(given(inputs, 0).shape, a["axis"]), "exclusive": int(a["exclusive"]), "reverse": int(a["reverse"])}
 
 
-def _cumulative(name: str, code: int, summary: str) -> Operator:
+_CUMULATIVE = (*_EXTENTS, Param("exclusive", "0 or 1"), Param("reverse", "0 or 1"))
+
+
+def _cumulative(name: str, code: int, summary: str, quantized: tuple[Param, ...] = ()) -> Operator:
+    typed = Form(NUMBERS, (_X,), _CUMULATIVE, _cumulative_record)
     return Operator(
         name=name,
         summary=f"{summary} of the elements up to each, along an axis",
@@ -139,10 +198,11 @@ def _cumulative(name: str, code: int, summary: str) -> Operator:
         ),
         shape=_same_shape,
         code=code,
-        variants=NUMBERS,
+        variants=("int8",) if quantized else NUMBERS,
         stored=(_X,),
-        params=(*_EXTENTS, Param("exclusive", "0 or 1"), Param("reverse", "0 or 1")),
-        record=_cumulative_record,
+        params=(*_CUMULATIVE, *quantized),
+        record=_with_attributes(_cumulative_record, quantized) if quantized else _cumulative_record,
+        typed=typed if quantized else None,
         in_place=(0,),
     )
 
@@ -179,7 +239,7 @@ REDUCTION = (
     *REDUCTIONS,
     _arg("ArgMax", 128, "greatest"),
     _arg("ArgMin", 129, "least"),
-    _cumulative("CumSum", 130, "Sum"),
+    _cumulative("CumSum", 130, "Sum", _QUANTIZED),
     _cumulative("CumProd", 131, "Product"),
     TOP_K,
 )
