@@ -7,7 +7,7 @@
 static int check_dft(const arn_signature *s) {
     const arn_dft_params *p = (const arn_dft_params *)s->params;
     if (!arn_in(p->length, 1, LONGEST_TRANSFORM) || !arn_in(p->transform, 0, 2) || !arn_in(p->inverse, 0, 1) ||
-        !arn_in(p->components, 1, 2) || (p->transform == 1 && p->components != 1) ||
+        !arn_in(p->components, 1, 2) || (p->transform == 1 && (p->components != 1 || p->inverse != 0)) ||
         (p->transform == 2 && (p->components != 2 || p->inverse == 0)) || p->frames < 1 || p->step < 0 ||
         !arn_in(p->size, 1, p->transform == 2 ? p->length / 2 + 1 : p->length) ||
         (int64_t)(p->frames - 1) * p->step + p->size > p->signal) {

@@ -23,9 +23,12 @@ def call_of(x: Array, length: int, transform: str, window: Array | None = None, 
     return NodeCall("Dft", "float32", [x, roots(length), window], attributes)
 
 
+LENGTHS = st.one_of(st.integers(1, 40), st.sampled_from([64, 48, 60, 49, 77, 128, 256, 210]))
+
+
 @st.composite
-def calls(draw: DrawFn, longest: int = 40) -> NodeCall:
-    length = draw(st.one_of(st.integers(1, longest), st.sampled_from([64, 48, 60, 49, 77, 128, 256, 210])))
+def calls(draw: DrawFn, lengths: st.SearchStrategy[int] = LENGTHS) -> NodeCall:
+    length = draw(lengths)
     transform = draw(st.sampled_from(["full", "onesided", "to_real"]))
     components = {"full": draw(st.sampled_from([1, 2])), "onesided": 1, "to_real": 2}[transform]
     size = draw(st.integers(1, length // 2 + 1 if transform == "to_real" else length))
@@ -36,7 +39,7 @@ def calls(draw: DrawFn, longest: int = 40) -> NodeCall:
         draw(st.sampled_from([1, 1e-3, 1e4]))
     )
     window = rng.random(size).astype(np.float32) if draw(st.booleans()) else None
-    inverse = transform == "to_real" or draw(st.booleans())
+    inverse = transform == "to_real" or (transform == "full" and draw(st.booleans()))
     return call_of(x, length, transform, window, size=size, frames=frames, step=step, inverse=inverse)
 
 
@@ -78,7 +81,7 @@ def test_numpy_c_and_the_definition(portable: PortableLibrary, call: NodeCall) -
 
 @pytest.mark.long
 @settings(deadline=None, derandomize=True, max_examples=3000)
-@given(calls(longest=300))
+@given(calls(st.integers(1, 300)))
 def test_many_lengths(portable: PortableLibrary, call: NodeCall) -> None:
     agree(portable, call)
 
@@ -92,19 +95,27 @@ def test_long_transforms(length: int, transform: str, portable: PortableLibrary)
 
 
 @settings(deadline=None, derandomize=True, max_examples=40)
-@given(calls())
+@given(calls(st.sampled_from([1, 2, 4, 8, 16, 32, 64, 128])))
 def test_numpy_and_onnxruntime(call: NodeCall) -> None:
+    """At powers of two: of other lengths onnxruntime 1.32 loses more in float32 than the tolerance (by Bluestein's algorithm)."""
     assert_close(run_numpy(call), run_onnxruntime(call), call)
 
 
-def test_what_does_not_fit_is_refused() -> None:
-    x = np.zeros((1, 8, 1), np.float32)
-    for bad in ({"size": 9}, {"size": 8, "frames": 2, "step": 1}, {"size": 0}, {"size": 8, "step": -1}):
-        with pytest.raises(ValueError, match="frames|values"):
-            call_of(x, 8, "full", **bad).results
-    with pytest.raises(ValueError, match="roots"):
-        NodeCall("Dft", "float32", [x, roots(4), None], call_of(x, 8, "full", size=8).attributes).results
-    with pytest.raises(ValueError, match="window"):
-        call_of(x, 8, "full", np.ones(7, np.float32), size=8).results
-    with pytest.raises(ValueError, match="components"):
-        call_of(x, 8, "to_real", size=5).results
+@pytest.mark.parametrize(
+    ("changes", "window", "message"),
+    [
+        ({"size": 9}, None, "9 values"),
+        ({"frames": 2, "step": 1}, None, "2 frames"),
+        ({"size": 0}, None, "0 values"),
+        ({"step": -1}, None, "-1 apart"),
+        ({"length": 4, "size": 4}, None, "roots"),
+        ({}, np.ones(7, np.float32), "window"),
+        ({"transform": "to_real", "size": 5}, None, "components"),
+        ({"transform": "onesided", "inverse": True}, None, "inverse"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changes: dict[str, object], window: Array | None, message: str) -> None:
+    call = call_of(np.zeros((1, 8, 1), np.float32), 8, "full", window, size=8)
+    changed = NodeCall("Dft", "float32", call.inputs, {**call.attributes, **changes})
+    with pytest.raises(ValueError, match=message):
+        assert changed.results

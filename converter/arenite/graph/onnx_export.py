@@ -57,7 +57,7 @@ def to_onnx(graph: Graph, outputs: Sequence[str] | None = None, *, fake_quantize
         for name, tensor in graph.tensors.items()
         if tensor.data is not None and name in needed and name not in export.constants
     ]
-    own = [numpy_helper.from_array(np.ascontiguousarray(data), name) for name, data in export.constants.items()]
+    own = [numpy_helper.from_array(np.asarray(data, order="C"), name) for name, data in export.constants.items()]
     model = helper.make_model(
         helper.make_graph(
             export.nodes,

@@ -35,6 +35,8 @@ def _shape(inputs: Inputs, attributes: Attributes) -> Shape:
         raise ValueError(f"a transform of {length} points: 1 to {LONGEST_TRANSFORM} are possible")
     if (transform == "onesided" and x[2] != 1) or (transform == "to_real" and x[2] != 2):
         raise ValueError(f"a transform that is {transform} of {x[2]} components")
+    if transform != "full" and a["inverse"] != (transform == "to_real"):
+        raise ValueError(f"a transform that is {transform}, {'' if a['inverse'] else 'not '}inverse")
     if size < 1 or size > (length // 2 + 1 if transform == "to_real" else length):
         raise ValueError(f"{size} values for a transform of {length} points")
     if frames < 1 or a["step"] < 0 or (frames - 1) * a["step"] + size > x[1]:
