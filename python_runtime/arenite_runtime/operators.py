@@ -1408,7 +1408,7 @@ OPERATORS = (
     Operator(
         "MaxPoolWithIndices",
         161,
-        ("float32",),
+        ("int8", "float32"),
         (
             Field("planes"),
             Field("in_size", 3),
@@ -1423,12 +1423,14 @@ OPERATORS = (
     Operator(
         "MaxUnpool",
         162,
-        ("float32",),
+        ("bytes",),
         (
             Field("count"),
             Field("dims", 6),
             Field("stride", 6),
             Field("size"),
+            Field("element_size"),
+            Field("fill"),
         ),
     ),
     Operator(

@@ -1261,10 +1261,12 @@ typedef struct arn_max_pool_with_indices_params {
 
 /* MaxUnpool: Elements put where MaxPool found them, zeros elsewhere; an index outside is left out. */
 typedef struct arn_max_unpool_params {
-    int32_t count;     /* elements of x */
-    int32_t dims[6];   /* that the indices count in */
-    int32_t stride[6]; /* elements of the result from one index to the next */
-    int32_t size;      /* elements of the result */
+    int32_t count;        /* elements of x */
+    int32_t dims[6];      /* that the indices count in */
+    int32_t stride[6];    /* elements of the result from one index to the next */
+    int32_t size;         /* elements of the result */
+    int32_t element_size; /* bytes: 1, 2, 4 or 8 */
+    int32_t fill;         /* of every byte where nothing is put: 0, or the zero point */
 } arn_max_unpool_params;
 
 /* GridSample: Values of an image or volume at computed positions, interpolated. */

@@ -320,8 +320,9 @@ void arn_scatter_nd_reduce_i64(const arn_scatter_nd_reduce_params *p, const int6
 /* §11, pools of bytes that are not quantized; with indices, counted over all planes; its inverse, which leaves an index outside out. */
 void arn_max_pool_u8(const arn_max_pool_typed_params *p, const uint8_t *x, uint8_t *y);
 void arn_max_pool_i8(const arn_max_pool_typed_params *p, const int8_t *x, int8_t *y);
+void arn_max_pool_with_indices_s8(const arn_max_pool_with_indices_params *p, const int8_t *x, int8_t *y, int64_t *indices);
 void arn_max_pool_with_indices_f32(const arn_max_pool_with_indices_params *p, const float *x, float *y, int64_t *indices);
-void arn_max_unpool_f32(const arn_max_unpool_params *p, const float *x, const int64_t *indices, float *y);
+void arn_max_unpool(const arn_max_unpool_params *p, const void *x, const int64_t *indices, void *y);
 
 /* §11, at computed positions, which may be anything, NaN too. bias, mask may be null. */
 void arn_grid_sample_f32(const arn_grid_sample_params *p, const float *x, const float *grid, float *y);

@@ -58,22 +58,43 @@ static int is_volume(const int32_t in[3], const int32_t out[3], const int32_t ke
     return 1;
 }
 
-static int check_max_pool_with_indices(const arn_signature *s) {
+static int is_max_pool_with_indices(const arn_signature *s, arn_dtype dtype) {
     const arn_max_pool_with_indices_params *p = (const arn_max_pool_with_indices_params *)s->params;
     const int32_t x[4] = {p->planes, p->in_size[0], p->in_size[1], p->in_size[2]};
     const int32_t y[4] = {p->planes, p->out_size[0], p->out_size[1], p->out_size[2]};
     return is_volume(p->in_size, p->out_size, p->kernel, p->stride, p->dilation, p->pad) &&
-           arn_is_product(arn_elements(&s->inputs[0], ARN_FLOAT32), x, 4) &&
-           arn_is_product(arn_elements(&s->outputs[0], ARN_FLOAT32), y, 4) && arn_is_product(arn_elements(&s->outputs[1], ARN_INT64), y, 4);
+           arn_is_product(arn_elements(&s->inputs[0], dtype), x, 4) && arn_is_product(arn_elements(&s->outputs[0], dtype), y, 4) &&
+           arn_is_product(arn_elements(&s->outputs[1], ARN_INT64), y, 4);
+}
+
+static int check_max_pool_with_indices(const arn_signature *s) {
+    return is_max_pool_with_indices(s, ARN_INT8);
+}
+
+static int check_max_pool_with_indices_float32(const arn_signature *s) {
+    return is_max_pool_with_indices(s, ARN_FLOAT32);
 }
 
 static void invoke_max_pool_with_indices(const arn_call *c) {
+    arn_max_pool_with_indices_s8(c->params, c->inputs[0], c->outputs[0], c->outputs[1]);
+}
+
+static void invoke_max_pool_with_indices_float32(const arn_call *c) {
     arn_max_pool_with_indices_f32(c->params, c->inputs[0], c->outputs[0], c->outputs[1]);
 }
 
+const arn_kernel arn_kernel_max_pool_with_indices = {
+    ARN_OP_MAX_POOL_WITH_INDICES, ARN_VARIANT_INT8, ARN_WORDS(arn_max_pool_with_indices_params), 1, 2, check_max_pool_with_indices,
+    invoke_max_pool_with_indices,
+};
 const arn_kernel arn_kernel_max_pool_with_indices_float32 = {
-    ARN_OP_MAX_POOL_WITH_INDICES, ARN_VARIANT_FLOAT32,          ARN_WORDS(arn_max_pool_with_indices_params), 1, 2,
-    check_max_pool_with_indices,  invoke_max_pool_with_indices,
+    ARN_OP_MAX_POOL_WITH_INDICES,
+    ARN_VARIANT_FLOAT32,
+    ARN_WORDS(arn_max_pool_with_indices_params),
+    1,
+    2,
+    check_max_pool_with_indices_float32,
+    invoke_max_pool_with_indices_float32,
 };
 
 /* The dimensions are positive, and their product is no greater than `most`. */
@@ -89,15 +110,17 @@ static int has_at_most(const int32_t dims[ARN_MAX_DIMS], int32_t most) {
 
 static int check_max_unpool(const arn_signature *s) {
     const arn_max_unpool_params *p = (const arn_max_unpool_params *)s->params;
-    return p->size > 0 && arn_elements(&s->outputs[0], ARN_FLOAT32) == (uint32_t)p->size && p->count > 0 &&
-           arn_elements(&s->inputs[0], ARN_FLOAT32) == (uint32_t)p->count && arn_elements(&s->inputs[1], ARN_INT64) == (uint32_t)p->count &&
-           has_at_most(p->dims, p->size) && arn_is_view(p->dims, p->stride, 0, (uint32_t)p->size);
+    const int32_t x[2] = {p->count, p->element_size}, y[2] = {p->size, p->element_size};
+    return (p->element_size == 1 || p->element_size == 2 || p->element_size == 4 || p->element_size == 8) && arn_is_int8(p->fill) &&
+           arn_is_product(s->outputs[0].bytes, y, 2) && arn_is_product(s->inputs[0].bytes, x, 2) &&
+           arn_elements(&s->inputs[1], ARN_INT64) == (uint32_t)p->count && has_at_most(p->dims, p->size) &&
+           arn_is_view(p->dims, p->stride, 0, (uint32_t)p->size);
 }
 
 static void invoke_max_unpool(const arn_call *c) {
-    arn_max_unpool_f32(c->params, c->inputs[0], c->inputs[1], c->outputs[0]);
+    arn_max_unpool(c->params, c->inputs[0], c->inputs[1], c->outputs[0]);
 }
 
-const arn_kernel arn_kernel_max_unpool_float32 = {
-    ARN_OP_MAX_UNPOOL, ARN_VARIANT_FLOAT32, ARN_WORDS(arn_max_unpool_params), 2, 1, check_max_unpool, invoke_max_unpool,
+const arn_kernel arn_kernel_max_unpool = {
+    ARN_OP_MAX_UNPOOL, ARN_VARIANT_BYTES, ARN_WORDS(arn_max_unpool_params), 2, 1, check_max_unpool, invoke_max_unpool,
 };

@@ -3,6 +3,8 @@ indices that hold anything never make C leave its operands (the guards of run_c,
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from arenite.graph import Graph
@@ -51,6 +53,10 @@ def max_pool_with_indices(draw: DrawFn, wild: bool) -> NodeCall:
         rng = generator(draw)
         x = np.where(rng.random(x.shape) < 0.3, rng.choice(np.asarray([np.nan, -np.inf, 1, 1], np.float32), x.shape), x)
     attributes = {"kernel": kernel, "strides": strides, "dilations": dilations, "pads": tuple(pads), "column_major": draw(st.booleans())}
+    if wild and draw(st.booleans()):
+        return NodeCall(
+            "MaxPoolWithIndices", "int8", [generator(draw).choice(np.asarray([-128, -1, 0, 127], np.int8), x.shape)], attributes
+        )
     return NodeCall("MaxPoolWithIndices", "float32", [np.asarray(x, np.float32)], attributes)
 
 
@@ -64,7 +70,11 @@ def max_unpool(draw: DrawFn, wild: bool) -> NodeCall:
     if wild:
         far = rng.choice(np.asarray([-1, -(2**63), 2**63 - 1, np.prod(inferred), 2**32]), shape)
         indices = np.where(rng.random(shape) < 0.3, far, indices)
-    return NodeCall("MaxUnpool", "float32", [real(draw, *shape), indices], {"inferred": inferred, "shape": whole})
+    attributes: dict[str, Any] = {"inferred": inferred, "shape": whole}
+    if wild and draw(st.booleans()):
+        x = rng.integers(-128, 127, shape, endpoint=True).astype(draw(st.sampled_from([np.int8, np.int16, np.int64])))
+        return NodeCall("MaxUnpool", "bytes", [x, indices], {**attributes, "fill": draw(st.integers(-128, 127))})
+    return NodeCall("MaxUnpool", "bytes", [real(draw, *shape), indices], attributes)
 
 
 @st.composite

@@ -109,7 +109,7 @@ def sampling(b: ProgramBuilder) -> Program:
     plane = {"kernel": (3, 2), "strides": (2, 1), "dilations": (1, 2), "pads": (1, 0, 1, 1), "overhang": (0, 0), "clip": (3.0, 90.0)}
     outputs = [*_node(b, "Resample", "float32", [x, first, weight], axis=2)]
     values, indices = _node(b, "MaxPoolWithIndices", "float32", [volume], **window, column_major=True)
-    outputs += [values, *_node(b, "MaxUnpool", "float32", [values, indices], inferred=(1, 2, 3, 4, 5), shape=(1, 2, 3, 5, 6))]
+    outputs += [values, *_node(b, "MaxUnpool", "bytes", [values, indices], inferred=(1, 2, 3, 4, 5), shape=(1, 2, 3, 5, 6))]
     for mode, padding in (("nearest", "reflection"), ("linear", "border"), ("cubic", "zeros")):
         align = mode == "linear"
         outputs += _node(b, "GridSample", "float32", [x, grid], mode=mode, padding_mode=padding, align_corners=align)

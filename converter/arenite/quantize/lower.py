@@ -39,7 +39,9 @@ LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
     "Pad": movement.lower_pad,
     "Concat": movement.lower_merge,
     **dict.fromkeys(("Gather", "GatherElements", "GatherND", "ReverseSequence"), indexing.lower_selection),
-    "Trilu": indexing.lower_trilu,
+    "Trilu": indexing.lower_with_zeros,
+    "MaxUnpool": indexing.lower_with_zeros,
+    "MaxPoolWithIndices": movement.lower_move,
     "Resample": lower_resample,
     **dict.fromkeys(("ScatterElements", "ScatterND", "TensorScatter", "OneHot"), indexing.lower_placement),
 }

@@ -15,8 +15,8 @@ def lower_selection(lowering: Lowering, node: Node) -> None:
     same_scale(lowering, node, lambda q: {"variant": "bytes"}, rest=rest)
 
 
-def lower_trilu(lowering: Lowering, node: Node) -> None:
-    """Zeros are the zero point."""
+def lower_with_zeros(lowering: Lowering, node: Node) -> None:
+    """Trilu, MaxUnpool: zeros are the zero point."""
     rest = tuple(lowering.index(name) for name in node.inputs[1:])
     same_scale(lowering, node, lambda q: {"variant": "bytes", "fill": zero_point_of(q)}, rest=rest)
 

@@ -49,7 +49,7 @@ def same_scale(
 
 
 def lower_move(lowering: Lowering, node: Node) -> None:
-    """Reshape, Transpose, Slice."""
+    """Reshape, Transpose, Slice, Expand, MaxPoolWithIndices."""
     same_scale(lowering, node, lambda q: {})
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from arenite.errors import QuantizationError
 from arenite.graph import DType, Expression, Graph, Node, Quantization, Tensor
+from arenite.own_operators import OWN_OPERATORS
 from arenite.quantize.ranges import Range
 from arenite.quantize.value_operands import SELECTING, merges, value_operands
 
@@ -109,7 +110,7 @@ def undetermined(graph: Graph, typed: frozenset[str] = frozenset()) -> list[str]
     moved = {
         node.output
         for node in groups.nodes
-        if (node.op in MOVEMENT or merges(node)) and any(name in groups.parent for name in value_operands(node))
+        if (_moves(node) or merges(node)) and any(name in groups.parent for name in value_operands(node))
     }
     return [name for name in quantized_tensors(graph, typed) if name not in moved and groups.root(name) not in groups.fixed]
 
@@ -124,6 +125,11 @@ def choose_scales(graph: Graph, ranges: Mapping[str, Range], typed: frozenset[st
     groups.join_merged()
     groups.join_means()
     return {name: groups.quantization(name) for name in quantized_tensors(graph, typed)}
+
+
+def _moves(node: Node) -> bool:
+    """Whether the result's values are among those of the first operand, by their nature."""
+    return node.op in MOVEMENT or (node.op in OWN_OPERATORS and OWN_OPERATORS[node.op].keeps_scale)
 
 
 class _Groups:
@@ -206,7 +212,7 @@ class _Groups:
         for state in self.graph.states:
             if state.input in self.parent and state.output in self.parent and self._compatible(state.input, state.output):
                 self._join(state.input, state.output)
-        moves = [node for node in self.nodes if node.op in MOVEMENT and not merges(node) and node.input in self.parent]
+        moves = [node for node in self.nodes if _moves(node) and not merges(node) and node.input in self.parent]
         for node in moves:
             x, y = node.input, node.output
             forced = self.fixed.get(self.root(y))
@@ -255,9 +261,13 @@ class _Groups:
                 result = result.union(self.range[self.root(name)])
         return result
 
+    def _averages(self, node: Node) -> bool:
+        """Whether results lie between elements of x: means, and interpolation by weights that are not negative."""
+        return node.op in MEANS or (node.op == "Resample" and bool(np.all(np.asarray(self.graph.tensor(node.inputs[2]).data) >= 0)))
+
     def join_means(self) -> None:
         for node in self.nodes:
-            if node.op in MEANS and node.input in self.parent and self.root(node.output) not in self.fixed:
+            if self._averages(node) and node.input in self.parent and self.root(node.output) not in self.fixed:
                 x, y = self.root(node.input), self.root(node.output)
                 whole = representable(self.fixed[x]) if x in self.fixed else self.range[x]
                 if self.range[y].width >= MEAN_SHARES_ABOVE * whole.width:
@@ -265,5 +275,7 @@ class _Groups:
 
 
 def _values_range(constant: Tensor) -> Range:
+    """Of its finite values: an infinity saturates."""
     values = np.asarray(constant.data, np.float64)
+    values = values[np.isfinite(values)]
     return Range(float(values.min(initial=0.0)), float(values.max(initial=0.0)))

@@ -34,7 +34,7 @@ def _axis_positions(out: int, kernel: int, stride: int, dilation: int, pad: int)
 
 
 def max_pool_with_indices(p: Any, x: Array, y: Array, indices: Array) -> None:
-    """NaN wins; of equals the first. A window that reads only padding gives −inf and −1."""
+    """NaN wins; of equals the first. A window that reads only padding gives −∞, or the least number of the type, and −1."""
     planes = x.reshape(p.planes, -1)
     axes = [_axis_positions(*axis) for axis in zip(p.out_size, p.kernel, p.stride, p.dilation, p.pad, strict=True)]
     d = axes[0][:, None, None, :, None, None]
@@ -50,14 +50,15 @@ def max_pool_with_indices(p: Any, x: Array, y: Array, indices: Array) -> None:
     chosen = values.argmax(axis=2)  # NaN where there is one
     best = np.take_along_axis(values, chosen[:, :, None], axis=2)[:, :, 0]
     chosen = np.where(best == -np.inf, inside.argmax(axis=1)[None, :], chosen)
-    y[...] = best.reshape(y.shape)
+    least = -np.inf if y.dtype == np.float32 else np.iinfo(y.dtype).min
+    y[...] = np.maximum(best, least).reshape(y.shape)
     at = np.arange(p.planes)[:, None] * planes.shape[1] + counted[np.arange(windows)[None, :], chosen]
     indices[...] = np.where(inside.any(axis=1)[None, :], at, -1).reshape(indices.shape)
 
 
 def max_unpool(p: Any, x: Array, indices: Array, y: Array) -> None:
+    y.reshape(-1).view(np.int8)[...] = p.fill
     flat, at = y.reshape(-1), indices.reshape(-1)
-    flat[...] = 0
     inside = (at >= 0) & (at < np.prod(p.dims))
     places = np.unravel_index(at[inside], p.dims)
     flat[sum(place * stride for place, stride in zip(places, p.stride, strict=True))] = x.reshape(-1)[inside]
@@ -66,7 +67,8 @@ def max_unpool(p: Any, x: Array, indices: Array, y: Array) -> None:
 KERNELS: dict[tuple[str, str], Callable[..., None]] = {
     ("Resample", "int8"): resample,
     ("Resample", "float32"): resample_float32,
+    ("MaxPoolWithIndices", "int8"): max_pool_with_indices,
     ("MaxPoolWithIndices", "float32"): max_pool_with_indices,
-    ("MaxUnpool", "float32"): max_unpool,
+    ("MaxUnpool", "bytes"): max_unpool,
 }
 """By operator and variant."""

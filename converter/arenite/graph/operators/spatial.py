@@ -132,7 +132,7 @@ MAX_POOL_WITH_INDICES = Operator(
     shape=lambda inputs, attributes: _max_pool_results(inputs, attributes)[0][0],
     results=_max_pool_results,
     code=161,
-    variants=("float32",),
+    variants=("int8", "float32"),
     stored=(Operand("x", "[planes, depth, height, width]"),),
     params=(Param("planes", "N · C"), *_VOLUME_WINDOW, Param("column_major", "0 or 1")),
     record=_max_pool_record,
@@ -157,6 +157,8 @@ def _max_unpool_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) ->
         "dims": (1,) * missing + tuple(inferred),
         "stride": (0,) * missing + strides,
         "size": prod(shape),
+        "element_size": given(inputs, 0).dtype.itemsize,
+        "fill": node.attributes.get("fill", 0),
     }
 
 
@@ -173,13 +175,15 @@ MAX_UNPOOL = Operator(
     ),
     shape=_max_unpool_shape,
     code=162,
-    variants=("float32",),
+    variants=("bytes",),
     stored=_UNPOOLED,
     params=(
         Param("count", "elements of x"),
         Param("dims", "that the indices count in", MAX_DIMS),
         Param("stride", "elements of the result from one index to the next", MAX_DIMS),
         Param("size", "elements of the result"),
+        Param("element_size", "bytes: 1, 2, 4 or 8"),
+        Param("fill", "of every byte where nothing is put: 0, or the zero point"),
     ),
     record=_max_unpool_record,
 )

@@ -1,14 +1,14 @@
-#include "arn_kernels.h"
+#include "index.h"
 
-void arn_max_unpool_f32(const arn_max_unpool_params *p, const float *x, const int64_t *indices, float *y) {
+void arn_max_unpool(const arn_max_unpool_params *p, const void *x, const int64_t *indices, void *y) {
+    const size_t size = (size_t)p->element_size;
+    const uint8_t *from = (const uint8_t *)x;
     int64_t places = 1;
     for (int i = 0; i < ARN_MAX_DIMS; i++) {
         places *= p->dims[i];
     }
-    for (int32_t i = 0; i < p->size; i++) {
-        y[i] = 0;
-    }
-    for (int32_t i = 0; i < p->count; i++) {
+    memset(y, p->fill, (size_t)p->size * size);
+    for (int32_t i = 0; i < p->count; i++, from += size) {
         if (indices[i] < 0 || indices[i] >= places) {
             continue;
         }
@@ -17,6 +17,6 @@ void arn_max_unpool_f32(const arn_max_unpool_params *p, const float *x, const in
             at += rest % p->dims[d] * p->stride[d];
             rest /= p->dims[d];
         }
-        y[at] = x[i];
+        arn_copy((uint8_t *)y + (size_t)at * size, from, size);
     }
 }
