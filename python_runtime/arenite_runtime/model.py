@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from arenite_runtime.errors import InputError, ModelError
 from arenite_runtime.flat import arenite_generated as flat
 from arenite_runtime.kernels.conversion import dequantize_values, quantize_values
+from arenite_runtime.operators import Operator
 from arenite_runtime.own_operators import FIRST_CODE, find
-from arenite_runtime.record import OPERATOR_BY_CODE, Operator, decode, variant_name
+from arenite_runtime.record import OPERATOR_BY_CODE, decode, variant_name
 from arenite_runtime.structure import Node, Port, Quantization, Region, RegionKind, State, Storage, Subgraph, Tensor
 
 IDENTIFIER = b"ARN1"

@@ -23,9 +23,11 @@ from arenite.frontend.importers.feature import keep_text_labels, text_labels
 from arenite.frontend.importers.quantization import IDENTITY_CAST
 from arenite.frontend.model_file import OF_ANY_OPSET
 from arenite.frontend.node_import import ContradictionError, NodeImport, Refused
+from arenite.frontend.own_importers import importer_of, wrong_version
 from arenite.frontend.remedies import remedy
 from arenite.frontend.values import UNKNOWN, Constant, Unknown, Value
 from arenite.graph import DType, Graph, Node, Quantization, Tensor
+from arenite.own_operators import own_operator
 
 Shape = tuple[int, ...]
 
@@ -173,9 +175,10 @@ class _Walk:
             return self.branch(node, bool(np.asarray(first.array).reshape(-1)[0]))
         if node.op_type in ("Shape", "Size") and isinstance(first, str):
             return [self.measure(node, first)]
-        if constant and node.op_type not in NOT_FOLDED and node.op_type not in ("Constant", "QuantizeLinear", "DequantizeLinear"):
+        own = own_operator(domain, node.op_type) is not None
+        if constant and not own and node.op_type not in (*NOT_FOLDED, "Constant", "QuantizeLinear", "DequantizeLinear"):
             return self.folded(node, name, operator, known)
-        if operator not in IMPORTERS:
+        if importer_of(node.op_type, domain) is None:
             self.problems.append(Unsupported(name, operator, "the operator is not supported", remedy(node.op_type, domain)))
             raise Refused
         if any(isinstance(value, Unknown) for value in operands):
@@ -184,6 +187,9 @@ class _Walk:
 
     def known_operator(self, node: onnx.NodeProto, domain: str) -> tuple[str, str] | None:
         """Problem and remedy of an operator that the standard, as the file uses it, does not have."""
+        own = own_operator(domain, node.op_type)
+        if own is not None:
+            return wrong_version(own, self.opsets.get(domain, 1))
         if domain and f"{domain}.{node.op_type}" in IMPORTERS:
             return None
         if domain:
@@ -233,6 +239,9 @@ class _Walk:
         self, node: onnx.NodeProto, name: str, operator: str, operands: tuple[Value | Unknown | None, ...]
     ) -> Sequence[Value | Unknown]:
         at = len(self.graph.nodes)
+        domain = normal_domain(node.domain)
+        importer = importer_of(node.op_type, domain)
+        assert importer is not None
         try:
             attributes = {a.name: attribute_value(a) for a in node.attribute}
         except Exception as error:  # tensors in attributes fail in as many ways as initializers
@@ -242,7 +251,7 @@ class _Walk:
             self.graph,
             name,
             operator,
-            self.opsets.get("", 1),
+            self.opsets.get("" if own_operator(domain, node.op_type) is None else domain, 1),
             operands,
             attributes,
             tuple(node.output),
@@ -252,7 +261,7 @@ class _Walk:
         try:
             quantization = self.floating(call)
             texts = text_labels(call)
-            values = IMPORTERS[call.operator].convert(call)
+            values = importer.convert(call)
             if call.problems:
                 raise Refused
             if texts:
