@@ -17,6 +17,7 @@ from arenite.emit.c import write_sources
 from arenite.emit.cmake import cmake_lists
 from arenite.emit.flat import serialize
 from arenite.emit.identifiers import program_name
+from arenite.emit.own_files import own_files
 from arenite.emit.program import Program
 from arenite.errors import OutputError, QuantizationError, ToolError
 from arenite.frontend import likely_states, load
@@ -24,6 +25,7 @@ from arenite.graph import Graph, State
 from arenite.graph.printer import format_graph
 from arenite.graph.source_ports import SourcePort, source_ports
 from arenite.graph.verifier import verify
+from arenite.own_operators import used_operators
 from arenite.passes import optimize
 from arenite.plan import MemoryPlan, plan
 from arenite.quantize import Dataset, InputSpec, QuantizedModel, QuantizeOptions, keep_float, load_data, quantize
@@ -55,6 +57,8 @@ class ConvertOptions:
     """Inputs that become constants, every element of them this number."""
     states: Mapping[str, str] = field(default_factory=dict)
     """Output → input that takes its value in the next invocation; a caller sees neither."""
+    operators: tuple[Path, ...] = ()
+    """Python files that declare own operators, besides those of installed packages; docs/own-operators.md."""
     float_layers: tuple[str, ...] = ()
     """Names of ONNX nodes that an int8 model computes in float32."""
     io: str | None = None
@@ -87,6 +91,11 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
     Raises an AreniteError (errors.py) for whatever is wrong with the model, the data, the options or the destination.
     """
     options = options or ConvertOptions()
+    with used_operators(options.operators):
+        return _convert(path, options, progress)
+
+
+def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> Conversion:
     advance = progress or (lambda stage, done, total: None)
     name = _name(path, options)
     folder = options.output or path.with_suffix("")
@@ -263,6 +272,8 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
         words += ["--bind", f"{name}={int(number) if float(number).is_integer() else repr(number)}"]
     for state, into in options.states.items():
         words += ["--state", f"{state}={into}"]
+    for file in options.operators:
+        words += ["--operators", str(file)]
     for layer in options.float_layers:
         words += ["--float-layer", layer]
     default = ConvertOptions()
@@ -277,12 +288,15 @@ def _build_files(program: Program, arn: bytes) -> dict[str, bytes]:
     """Everything that a build needs: path below the folder → contents."""
     root = runtime_root()
     sources = [_below(root, file) for file in (*interpreter_sources(root), *kernel_sources(root))]
+    own = own_files(program)
+    sources += [name for name in own if name.endswith(".c")]
     headers = [_below(root, file) for folder in ("include", "src", "kernels") for file in sorted((root / folder).rglob("*.h"))]
     texts = {**write_sources(program, arn), "CMakeLists.txt": cmake_lists(program.name, sources)}
     return {
         f"{program.name}.arn": arn,
         **{name: text.encode() for name, text in texts.items()},
-        **{name: (root.parent / name).read_bytes() for name in (*headers, *sources)},
+        **{name: (root.parent / name).read_bytes() for name in (*headers, *sources) if name not in own},
+        **own,
     }
 
 

@@ -11,6 +11,13 @@
 #define EXPORTED __attribute__((visibility("default")))
 #endif
 
+/* The kernels: all of the runtime's, unless the build names the resolver of a model that brings its own. */
+#ifdef ARN_HOST_RESOLVER
+extern const arn_resolver ARN_HOST_RESOLVER;
+#else
+#define ARN_HOST_RESOLVER arn_every_kernel
+#endif
+
 /* A model in memory of its own and one session of it. */
 typedef struct arn_host {
     arn_model model;
@@ -61,7 +68,7 @@ static arn_status open_host(arn_host *host, const void *file, size_t size) {
         }
     }
     if (status == ARN_OK) {
-        status = arn_session_init(&host->session, &host->model, &arn_every_kernel, host->regions, regions);
+        status = arn_session_init(&host->session, &host->model, &ARN_HOST_RESOLVER, host->regions, regions);
     }
     return status;
 }

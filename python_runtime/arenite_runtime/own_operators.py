@@ -114,7 +114,7 @@ OWN_OPERATORS: dict[str, OwnOperator] = {}
 
 
 def add(operators: Iterable[OwnOperator]) -> tuple[OwnOperator, ...]:
-    """Make operators known, all or none of them; returns those that were not known before. Raises OperatorError where names or codes clash."""
+    """Make operators known, all of them or none, and return those that are new. Raises OperatorError where names or codes clash."""
     known, new = dict(OWN_OPERATORS), []
     for operator in operators:
         there = known.get(operator.name)
@@ -155,16 +155,13 @@ def installed() -> tuple[OwnOperator, ...]:
     """What the entry points of GROUP give. Raises OperatorError where one cannot be loaded, or gives something else."""
     found: list[OwnOperator] = []
     for point in entry_points(group=GROUP):
+        source = f"entry point {point.name} = {point.value} ({GROUP})"
         try:
             value = point.load()
         except Exception as error:  # the user's module
-            raise OperatorError(
-                f"entry point {point.name} = {point.value} ({GROUP}) cannot be loaded: {type(error).__name__}: {error}"
-            ) from error
+            raise OperatorError(f"{source} cannot be loaded: {type(error).__name__}: {error}") from error
         for operator in value if isinstance(value, tuple | list) else (value,):
             if not isinstance(operator, OwnOperator):
-                raise OperatorError(
-                    f"entry point {point.name} = {point.value} ({GROUP}) gives {type(operator).__name__}, not an OwnOperator"
-                )
+                raise OperatorError(f"{source} gives {type(operator).__name__}, not an OwnOperator")
             found.append(operator)
     return tuple(found)

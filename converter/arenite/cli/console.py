@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -28,6 +29,10 @@ INTERRUPTED = 130
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks, only the result.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an unexpected error.")]
+Operators = Annotated[
+    list[Path],
+    typer.Option(metavar="FILE.py", help="Operators of your own, beside those of installed packages; repeatable.", show_default=False),
+]
 
 
 def print_json(value: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from arenite.cli.console import Debug, Json, Quiet, command
+from arenite.cli.console import Debug, Json, Operators, Quiet, command
 from arenite.cli.options import parse_shapes, parse_size, parse_states, parse_values
 from arenite.errors import PlanError
 
@@ -56,6 +56,7 @@ def convert(
         Io | None,
         typer.Option(help="Element type of inputs and outputs; model: as the ONNX file declares each. Default: that of --precision."),
     ] = None,
+    operators: Operators = [],  # noqa: B006
     float_layer: Annotated[list[str], typer.Option(metavar="NAME", help="A layer to leave in float32; repeatable.")] = [],  # noqa: B006
     io_layout: Annotated[
         IoLayout, typer.Option(help="Layout of inputs and outputs; nhwc drops the transposes at the edges.")
@@ -91,6 +92,7 @@ def convert(
             shapes=shapes,
             values=values,
             states=states,
+            operators=tuple(operators),
             float_layers=tuple(float_layer),
             io=None if io is None else io.value,
             io_layout=io_layout.value,

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from arenite.cli.console import Debug, Json, Quiet, command
+from arenite.cli.console import Debug, Json, Operators, Quiet, command
 from arenite.errors import OutputError
 
 
@@ -29,15 +29,17 @@ def run(
     target: Annotated[str, typer.Option(help="Core of the emulated engines: cortex-m4 or cortex-m3.")] = "cortex-m4",
     output: Annotated[Path | None, typer.Option(metavar="FILE.npz", help="Write the outputs, by name, as the engine gives them.")] = None,
     samples: Annotated[int | None, typer.Option(min=1, help="Only so many samples.")] = None,
+    operators: Operators = [],  # noqa: B006
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Run a converted model on data and show its outputs; on an emulated engine instructions and stack as well."""
     with command(json, quiet, debug) as terminal:
+        from arenite.own_operators import used_operators
         from arenite.verify.execution import execute, measurements
 
-        with terminal.progress():
+        with used_operators(operators), terminal.progress():
             execution = execute(folder, input, engine.value, target=target, samples=samples, progress=terminal.advance)
         if output is not None:
             try:

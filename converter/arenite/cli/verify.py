@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from arenite.cli.console import Debug, Json, Quiet, Terminal, command
+from arenite.cli.console import Debug, Json, Operators, Quiet, Terminal, command
 from arenite.cli.run import EngineName
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def verify(
     target: Annotated[str, typer.Option(help="Core of the emulated engines: cortex-m4 or cortex-m3.")] = "cortex-m4",
     samples: Annotated[int | None, typer.Option(min=1, help="Only so many samples.")] = None,
     emulated_samples: Annotated[int, typer.Option(min=1, help="Only so many on the emulated engines.")] = 20,
+    operators: Operators = [],  # noqa: B006
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -37,9 +38,10 @@ def verify(
     Exit status 1 if engines differ.
     """
     with command(json, quiet, debug) as terminal:
+        from arenite.own_operators import used_operators
         from arenite.verify import verify as verify_model
 
-        with terminal.progress():
+        with used_operators(operators), terminal.progress():
             verification = verify_model(
                 model,
                 folder,

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from arenite.emit import c_text
 from arenite.emit.c_layers import Layer, layers
-from arenite.emit.kernels import resolver_entries
+from arenite.emit.kernels import own_operators, resolver_entries
 from arenite.emit.program import Port, Program, ProgramState, ProgramTensor, Storage
 from arenite.errors import PlanError
 from arenite.graph import DType
@@ -50,11 +50,12 @@ def write_sources(program: Program, arn: bytes) -> dict[str, str]:
     }
     taken = {f"{name}_{function}" for function in ("invoke", "input", "output", "reset", "quantize_input", "dequantize_output")}
     described = layers(program, taken)
+    own = [own_operator.c.header.rpartition("/")[2] for own_operator in own_operators(program)]
     return {
         f"{name}_model.h": _render("model.h.j2", **context, model_bytes=len(arn)),
-        f"{name}_model.c": _render("model.c.j2", **context, model=_model_bytes(arn), kernels=resolver_entries(program)),
+        f"{name}_model.c": _render("model.c.j2", **context, model=_model_bytes(arn), kernels=resolver_entries(program), own_headers=own),
         f"{name}.h": _render("compiled.h.j2", **context),
-        f"{name}.c": _render("compiled.c.j2", **context, layers=described, includes=_includes(program, described)),
+        f"{name}.c": _render("compiled.c.j2", **context, layers=described, includes=_includes(program, described, own)),
     }
 
 
@@ -71,13 +72,17 @@ def _require_single_memory(program: Program) -> None:
         )
 
 
-def _includes(program: Program, described: list[Layer]) -> list[list[str]]:
-    """In groups: the C library's, then ours."""
+def _includes(program: Program, described: list[Layer], own: list[str]) -> list[list[str]]:
+    """In groups: the C library's, then ours, then those of users' own operators."""
     float_ports = any(program.tensors[port.tensor].dtype is DType.FLOAT32 for port in (*program.inputs, *program.outputs))
     math = any(c_text.needs_math(definition) for layer in described for definition in layer.definitions)
     aligned = any("ARN_ALIGNED" in definition for layer in described for definition in layer.definitions)
     system = [*(["<math.h>"] if math else []), *(["<string.h>"] if float_ports or program.states else [])]
-    return [*([system] if system else []), [*(['"arenite.h"'] if aligned else []), '"arn_kernels.h"']]
+    return [
+        *([system] if system else []),
+        [*(['"arenite.h"'] if aligned else []), '"arn_kernels.h"'],
+        *([[f'"{name}"' for name in own]] if own else []),
+    ]
 
 
 def _model_bytes(arn: bytes) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from arenite.emit.own_files import FOLDER
+
 _TEXT = """\
 # {name}, converted by Arenite. Link one of
 #   {name}              the compiled form: {name}.h
@@ -30,21 +32,38 @@ if(NOT TARGET arenite_kernels)
   target_link_libraries(arenite_runtime PUBLIC arenite_kernels)
 endif()
 
-add_library({name} STATIC ${{CMAKE_CURRENT_LIST_DIR}}/{name}.c)
+{own}add_library({name} STATIC ${{CMAKE_CURRENT_LIST_DIR}}/{name}.c)
 target_include_directories({name} PUBLIC ${{CMAKE_CURRENT_LIST_DIR}})
-target_link_libraries({name} PUBLIC arenite_kernels)
+target_link_libraries({name} PUBLIC {own_library}arenite_kernels)
 
 add_library({name}_interpreted STATIC ${{CMAKE_CURRENT_LIST_DIR}}/{name}_model.c)
 target_include_directories({name}_interpreted PUBLIC ${{CMAKE_CURRENT_LIST_DIR}})
-target_link_libraries({name}_interpreted PUBLIC arenite_runtime)
+target_link_libraries({name}_interpreted PUBLIC {own_library}arenite_runtime)
+"""
+
+_OWN = """\
+# The model's own operators.
+add_library({name}_operators STATIC
+{sources})
+target_include_directories({name}_operators PUBLIC ${{CMAKE_CURRENT_LIST_DIR}}/{folder})
+target_link_libraries({name}_operators PUBLIC arenite_kernels)
+
 """
 
 
 def cmake_lists(name: str, sources: Sequence[str]) -> str:
-    """`sources`: the runtime's C files, as paths below the folder ("runtime_c/src/…", "runtime_c/kernels/…")."""
+    """`sources`: the runtime's C files, and those of the user's own operators, as paths below the folder ("runtime_c/src/…",
+    "runtime_c/kernels/…", "operators/…")."""
     runtime = [source for source in sources if source.startswith("runtime_c/src/")]
-    kernels = [source for source in sources if source not in runtime]
-    return _TEXT.format(name=name, kernels=_list(kernels), runtime=_list(runtime))
+    own = [source for source in sources if source.startswith(f"{FOLDER}/")]
+    kernels = [source for source in sources if source not in (*runtime, *own)]
+    return _TEXT.format(
+        name=name,
+        kernels=_list(kernels),
+        runtime=_list(runtime),
+        own=_OWN.format(name=name, sources=_list(own), folder=FOLDER) if own else "",
+        own_library=f"{name}_operators " if own else "",
+    )
 
 
 def _list(sources: Sequence[str]) -> str:

@@ -19,9 +19,11 @@ from arenite_runtime.flat import arenite_generated as schema
 from numpy.typing import NDArray
 
 from arenite.emit.constants import little_endian
+from arenite.emit.kernels import own_operators, variant_number
 from arenite.emit.program import Call, Port, Program, ProgramState, ProgramTensor, Storage
 from arenite.graph import OPERATORS, Quantization
-from arenite.graph.operators import VARIANTS, Form, Record
+from arenite.graph.operators import Form, Record
+from arenite.own_operators import OwnOperator
 from arenite.plan.memory_plan import MemoryKind
 from arenite.version import __version__
 
@@ -50,6 +52,8 @@ def serialize(program: Program, strip_names: bool = False) -> bytes:
     outputs = writer.tables([writer.port(port) for port in program.outputs], schema.ModelStartOutputsVector)
     states = writer.tables([writer.state(state) for state in program.states], schema.ModelStartStatesVector) if program.states else 0
     regions = writer.regions(program)
+    own = own_operators(program)
+    operators = writer.tables([writer.own_operator(each) for each in own], schema.ModelStartOperatorsVector) if own else 0
     name = writer.string(program.name)
     producer = writer.string(f"arenite {__version__}")
 
@@ -72,6 +76,8 @@ def serialize(program: Program, strip_names: bool = False) -> bytes:
         schema.ModelAddName(builder, name)
     if producer:
         schema.ModelAddProducer(builder, producer)
+    if operators:
+        schema.ModelAddOperators(builder, operators)
     builder.Finish(schema.ModelEnd(builder), file_identifier=IDENTIFIER)
     return _sealed(builder.Output())
 
@@ -189,7 +195,7 @@ class _Writer:
         params, name = self.ints(record_words(operator.form(call.variant), call.record)), self.string(call.name)
         schema.NodeStart(self.builder)
         schema.NodeAddOp(self.builder, operator.code)
-        schema.NodeAddVariant(self.builder, VARIANTS[call.variant])
+        schema.NodeAddVariant(self.builder, variant_number(call.op, call.variant))
         schema.NodeAddInputs(self.builder, inputs)
         schema.NodeAddOutputs(self.builder, outputs)
         if call.scratch is not None:
@@ -198,6 +204,14 @@ class _Writer:
         if name:
             schema.NodeAddName(self.builder, name)
         return int(schema.NodeEnd(self.builder))
+
+    def own_operator(self, own: OwnOperator) -> int:
+        """Its name stays where names are stripped: whoever lacks it must be able to say so."""
+        name = int(self.builder.CreateSharedString(own.name))
+        schema.OwnOperatorStart(self.builder)
+        schema.OwnOperatorAddOp(self.builder, own.kernels.code)
+        schema.OwnOperatorAddName(self.builder, name)
+        return int(schema.OwnOperatorEnd(self.builder))
 
     def subgraph(self, program: Program) -> int:
         nodes = self.tables([self.node(call) for call in program.calls], schema.SubgraphStartNodesVector)

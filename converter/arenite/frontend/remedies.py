@@ -33,7 +33,10 @@ def remedy(operator: str, domain: str) -> str:
     if domain == "com.microsoft":
         return "the file was optimized for onnxruntime: convert the model as it was before onnxruntime's graph optimizations"
     if domain:
-        return "express it by ONNX's own operators, as a model-local function in the file or before the export"
+        return (
+            f"declare {domain}::{operator} as an operator of your own (docs/own-operators.md) and name its file with --operators, or "
+            "install its package; or express it by ONNX's operators, as a model-local function in the file or before the export"
+        )
     if operator in _BY_OPERATOR:
         return _BY_OPERATOR[operator]
     if onnx.defs.has(operator):

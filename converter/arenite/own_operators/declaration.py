@@ -1,4 +1,4 @@
-"""What a user's own operator consists of: its name, record and NumPy kernels (arenite_runtime.OwnOperator), its importer, its rules, its C."""
+"""What a user's own operator consists of: name, record and NumPy kernels (arenite_runtime.OwnOperator), an importer, rules, C."""
 
 from __future__ import annotations
 

@@ -91,7 +91,8 @@ def _check_unique(operator: OwnOperator, source: str) -> None:
     there = OWN_OPERATORS.get(operator.name)
     if there is not None and there is not operator:
         raise OperatorError(
-            f"own operator {operator.name}: {source} has one, and another is in use already (C in {there.c.folder}): rename one, or leave one out"
+            f"own operator {operator.name}: {source} has one, and another is in use already (its C is in {there.c.folder}): "
+            "rename one, or leave one out"
         )
     clash = next((own for own in OWN_OPERATORS.values() if own.stem == operator.stem and own.name != operator.name), None)
     if clash is not None:

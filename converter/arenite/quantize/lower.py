@@ -11,8 +11,8 @@ from arenite.quantize import lower_elementwise as elementwise
 from arenite.quantize import lower_indexing as indexing
 from arenite.quantize import lower_movement as movement
 from arenite.quantize.lower_linear import lower_linear
-from arenite.quantize.lower_resample import lower_resample
 from arenite.quantize.lower_own import own_lowering
+from arenite.quantize.lower_resample import lower_resample
 from arenite.quantize.lower_typed import TypedPart
 from arenite.quantize.lowering import Lowering
 from arenite.quantize.multipliers import lookup_table

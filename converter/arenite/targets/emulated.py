@@ -21,7 +21,15 @@ from arenite.targets.compiler import SourceSet, last_lines
 from arenite.targets.emulator import TIMEOUT, run_image
 from arenite.targets.image import Image, Symbol
 from arenite.targets.outcome import Outcome
-from arenite.targets.sources import interpreter_sources, kernel_sources, native_root, runtime_includes, runtime_root
+from arenite.targets.sources import (
+    interpreter_sources,
+    kernel_sources,
+    native_root,
+    own_includes,
+    own_sources,
+    runtime_includes,
+    runtime_root,
+)
 from arenite.targets.toolchain import OPTIMIZE, build_image
 
 _PARAMS = re.compile(r"_params(_\d+)?$")
@@ -107,14 +115,17 @@ def build_run_model(model: ArtifactModel, form: Form, board: Board, *, optimize:
     app = native_root() / "firmware" / "apps" / "run_model"
     runtime = runtime_root(model.folder)
     includes = runtime_includes(runtime)
+    own = own_includes(model.folder)
     interpreted = form is Form.INTERPRETED
     generated = model.interpreted_source if interpreted else model.compiled_source
     glue = app_model_header(model, form).parent
     sources = [
         SourceSet((*(interpreter_sources(runtime) if interpreted else ()), *kernel_sources(runtime)), includes),
         SourceSet((app / "main.c",), (app,)),
-        SourceSet((app / f"{form.value}.c", generated), (app, glue, model.folder, *includes)),
+        SourceSet((app / f"{form.value}.c", generated), (app, glue, model.folder, *own, *includes)),
     ]
+    if own:
+        sources.append(SourceSet(own_sources(model.folder), (*own, *includes)))
     return build_image(f"{model.name}_{form.value}", board, sources, optimize=optimize)
 
 

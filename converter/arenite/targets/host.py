@@ -20,7 +20,15 @@ from numpy.typing import NDArray
 from arenite.errors import ArtifactError, ToolError
 from arenite.targets.artifact import ArtifactModel
 from arenite.targets.compiler import Compiler, SourceSet, tool_version
-from arenite.targets.sources import interpreter_sources, kernel_sources, native_root, runtime_includes, runtime_root
+from arenite.targets.sources import (
+    interpreter_sources,
+    kernel_sources,
+    native_root,
+    own_includes,
+    own_sources,
+    runtime_includes,
+    runtime_root,
+)
 
 FLAGS = ("-std=c99", "-O2", "-fPIC", "-ffp-contract=off")
 """Contraction would fuse a float multiply and add: another result than the one that docs/numerics.md defines."""
@@ -63,12 +71,27 @@ def interpreter_library() -> Path:
     return shared_library("arenite", [SourceSet(sources, includes)])
 
 
+def own_interpreter_library(model: ArtifactModel) -> Path:
+    """The C interpreter for one artifact that has kernels of its own: with the resolver that it brings."""
+    runtime = runtime_root(model.folder)
+    includes = runtime_includes(runtime)
+    shim = native_root() / "firmware" / "host" / "interpreter.c"
+    with_own = (model.folder, *own_includes(model.folder), *includes)
+    compiler = host_compiler()
+    resolver = (*FLAGS, f"-DARN_HOST_RESOLVER={model.name}_resolver")
+    objects = [
+        *compiler.compile(SourceSet((*interpreter_sources(runtime), *kernel_sources(runtime)), includes), FLAGS),
+        *compiler.compile(SourceSet((shim, model.interpreted_source, *own_sources(model.folder)), with_own), resolver),
+    ]
+    return compiler.link(f"lib{model.name}_interpreted.{_SUFFIX}", objects, _SHARED)
+
+
 def compiled_library(model: ArtifactModel) -> Path:
     """The compiled form of one artifact, with the kernels that lie beside it."""
     runtime = runtime_root(model.folder)
     includes = runtime_includes(runtime)
     kernels = SourceSet(kernel_sources(runtime), includes)
-    generated = SourceSet((model.compiled_source,), (model.folder, *includes))
+    generated = SourceSet((model.compiled_source, *own_sources(model.folder)), (model.folder, *own_includes(model.folder), *includes))
     return shared_library(model.name, [kernels, generated])
 
 
@@ -80,7 +103,8 @@ class CEngine:
 
     def __init__(self, folder: Path) -> None:
         self._model = ArtifactModel.read(folder)
-        self._library = ctypes.CDLL(str(interpreter_library()))
+        own = bool(own_sources(folder))
+        self._library = ctypes.CDLL(str(own_interpreter_library(self._model) if own else interpreter_library()))
         self._library.arn_host_open.restype = ctypes.c_void_p
         self._library.arn_host_port.restype = ctypes.c_void_p
 

@@ -41,6 +41,16 @@ def kernel_sources(runtime: Path) -> tuple[Path, ...]:
     return tuple(sorted((runtime / "kernels").rglob("*.c")))
 
 
+def own_sources(artifact: Path) -> tuple[Path, ...]:
+    """The C sources of users' own operators in an artifact folder, sorted; their headers lie beside them."""
+    return tuple(sorted((artifact / "operators").glob("*.c")))
+
+
+def own_includes(artifact: Path) -> tuple[Path, ...]:
+    """Include directories for them; none where there are none."""
+    return (artifact / "operators",) if own_sources(artifact) else ()
+
+
 def runtime_includes(runtime: Path) -> tuple[Path, ...]:
     """Include directories for the runtime, its kernels and generated C."""
     return (runtime / "include", runtime / "kernels", runtime / "src")

@@ -1,0 +1,1 @@
+"""com.example::MedianFilter, an operator of one's own for Arenite."""
