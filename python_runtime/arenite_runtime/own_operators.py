@@ -9,6 +9,7 @@ record: a kernel that was built for another operator, or another record, is not 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -146,13 +147,13 @@ def remove(operators: Iterable[OwnOperator]) -> None:
 def find(name: str) -> OwnOperator | None:
     """The operator of this name, looking through the entry points where it has not been added. Raises OperatorError where one is broken."""
     if name not in OWN_OPERATORS:
-        add(operator for operator in installed() if operator.name not in OWN_OPERATORS)
+        add(operator for operator in _installed(tuple(sys.path)) if operator.name not in OWN_OPERATORS)
     return OWN_OPERATORS.get(name)
 
 
 @cache
-def installed() -> tuple[OwnOperator, ...]:
-    """What the entry points of GROUP give. Raises OperatorError where one cannot be loaded, or gives something else."""
+def _installed(path: tuple[str, ...]) -> tuple[OwnOperator, ...]:
+    """What the entry points of GROUP give, packages being looked for in `path`. Raises OperatorError where one cannot be loaded, or gives something else."""
     found: list[OwnOperator] = []
     for point in entry_points(group=GROUP):
         source = f"entry point {point.name} = {point.value} ({GROUP})"

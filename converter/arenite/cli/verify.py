@@ -72,7 +72,7 @@ def _show(terminal: Terminal, verification: Verification) -> None:
     for title in ("samples", "accuracy", "top-1 agreement", "SQNR, dB", "instructions"):
         table.add_column(title, justify="right")
     accuracy = _percent(verification.float_value) if verification.float_metric == "accuracy" else ""
-    table.add_row("float (onnxruntime)", str(verification.samples), accuracy, "", "", "")
+    table.add_row(f"float ({verification.reference})", str(verification.samples), accuracy, "", "", "")
     for name, result in verification.engines.items():
         table.add_row(name, *_figures(result))
     terminal.show([table])

@@ -63,6 +63,8 @@ def check(operator: OwnOperator) -> None:
         raise OperatorError(f"{name} has {operator.kernels.outputs} outputs: give `results` instead of a shape rule")
     if operator.has_int8 and not (operator.keeps_scale or operator.lower):
         raise OperatorError(f"{name} has an int8 kernel: say keeps_scale=True, or give `lower`, which makes its int8 form")
+    if operator.has_int8 and operator.kernels.outputs != 1:
+        raise OperatorError(f"{name} has an int8 kernel and {operator.kernels.outputs} outputs: an int8 form has one")
     if not operator.has_int8 and (operator.keeps_scale or operator.lower):
         raise OperatorError(f"{name} has no int8 kernel, but keeps_scale or `lower`, which concern it")
     if not variants - {"int8"}:

@@ -25,6 +25,8 @@ class Reference:
     `states` are outputs that become inputs of the next sample, `values` inputs that are constant: neither is among `inputs` and `outputs`.
     """
 
+    name = "onnxruntime"
+
     def __init__(self, path: Path, states: Sequence[ReportState] = (), values: Mapping[str, float] = _NO_VALUES) -> None:
         """Raises ModelFileError where onnxruntime cannot load the file."""
         onnxruntime.set_default_logger_severity(4)

@@ -16,6 +16,7 @@ from arenite.verify.agreement import Criterion, criterion
 from arenite.verify.comparable import require_finite, require_shapes
 from arenite.verify.execution import Progress, finite, info_to_json, run_in_chunks
 from arenite.verify.metrics import accuracy, sqnr_db, top1_agreement
+from arenite.verify.own_reference import OwnReference, has_own_operators
 from arenite.verify.ports import Ports
 from arenite.verify.reference import Reference
 
@@ -69,6 +70,8 @@ class Verification:
     """Engines that cannot run here, and why."""
     notes: tuple[str, ...] = ()
     """What is odd about the data."""
+    reference: str = "onnxruntime"
+    """What ran the float model."""
 
     @property
     def agree(self) -> bool:
@@ -117,7 +120,7 @@ def verify(
     emulated_samples: int = EMULATED_SAMPLES,
     progress: Progress | None = None,
 ) -> Verification:
-    """Run the ONNX file `model` with onnxruntime, and the artifact in `folder` with `engines`, on the samples of `data`.
+    """Run the ONNX file `model` with onnxruntime (NumPy where it has users' own operators), and the artifact in `folder` with `engines`, on the samples of `data`.
 
     Of a model with states the samples are a sequence: each goes on from the one before, the first from 0.
     Without `engines` all that can run here do; the emulated ones on the core `target`.
@@ -127,7 +130,7 @@ def verify(
     """
     advance = progress or (lambda stage, done, total: None)
     ports = Ports.read(folder)
-    reference = Reference(model, ports.states, ports.values)
+    reference = _reference(model, ports)
     _require_same_model(ports, reference, folder)
     dataset = ports.load(data)
     if samples is not None:
@@ -143,7 +146,7 @@ def verify(
     def one_more(number: int) -> None:
         nonlocal done
         done += number
-        advance("float (onnxruntime)", done, count)
+        advance(f"float ({reference.name})", done, count)
 
     returned = reference.run([dataset.declared_sample(i) for i in range(count)], one_more)
     require_shapes(returned[0], ports.inputs, ports.outputs, model, folder)
@@ -166,7 +169,7 @@ def verify(
     mismatches, compared = _compare(raw, criteria)
     float_metric = "accuracy" if labels is not None else next((r.metric for r in results.values()), "top1_agreement")
     float_value = accuracy([outputs[0] for outputs in expected], labels) if labels is not None else None
-    return Verification(results, float_metric, float_value, count, mismatches, compared, criteria, skipped, notes)
+    return Verification(results, float_metric, float_value, count, mismatches, compared, criteria, skipped, notes, reference.name)
 
 
 def class_labels(labels: Array | None, data: Path) -> NDArray[np.int64] | None:
@@ -198,7 +201,14 @@ def _label_notes(labels: NDArray[np.int64] | None, ports: Ports, data: Path) -> 
     )
 
 
-def _require_same_model(ports: Ports, reference: Reference, folder: Path) -> None:
+def _reference(model: Path, ports: Ports) -> Reference | OwnReference:
+    if not has_own_operators(model):
+        return Reference(model, ports.states, ports.values)
+    shapes = {**{port.name: port.source_shape for port in ports.inputs}, **{state.input: state.shape for state in ports.states}}
+    return OwnReference(model, shapes, {state.output: state.input for state in ports.states}, ports.values)
+
+
+def _require_same_model(ports: Ports, reference: Reference | OwnReference, folder: Path) -> None:
     names = tuple(port.name for port in ports.inputs), tuple(port.name for port in ports.outputs)
     if names != (reference.inputs, reference.outputs):
         raise ArtifactError(
