@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from arenite.emit.constants import place_constants
+from arenite.emit.control import control_calls
 from arenite.emit.lower_movement import MOVEMENT_OPERATORS, lower_movement
-from arenite.emit.program import Call, Port, Program, ProgramState, ProgramTensor, Storage
-from arenite.graph import OPERATORS, DType, Graph, Node
+from arenite.emit.program import Call, Port, Program, ProgramState
+from arenite.emit.tensor_table import Scope, TensorTable
+from arenite.graph import OPERATORS, Graph, Node
 from arenite.graph.operators import Form, Record
+from arenite.graph.operators.movement import VIEWS
 from arenite.plan import MemoryPlan, check
 
 
@@ -33,15 +34,16 @@ def build_program(
     defect of ours).
     """
     check(graph, plan)
-    table = _Tensors(graph, plan)
-    calls = [call for index in plan.order for call in _calls(graph, plan, table, index)]
+    table = TensorTable(graph, plan)
+    main = table.main
+    calls = [call for index in plan.order for call in _calls(main, index)]
     return Program(
         name=name,
         tensors=tuple(table.tensors),
         calls=tuple(calls),
-        inputs=tuple(Port(tensor, table.index(tensor), graph.labels.get(tensor, ())) for tensor in graph.input_ports),
+        inputs=tuple(Port(tensor, main.index(tensor), graph.labels.get(tensor, ())) for tensor in graph.input_ports),
         outputs=tuple(
-            Port(port, table.index(tensor), graph.labels.get(tensor, ()))
+            Port(port, main.index(tensor), graph.labels.get(tensor, ()))
             for port, tensor in zip(output_names or graph.outputs, graph.outputs, strict=True)
             if tensor in graph.output_ports
         ),
@@ -49,66 +51,20 @@ def build_program(
         memory_bytes=plan.memory_bytes,
         calibrated=calibrated,
         precision=precision,
-        states=tuple(ProgramState(table.index(state.output), table.index(state.input)) for state in graph.states),
+        states=tuple(ProgramState(main.index(state.output), main.index(state.input)) for state in graph.states),
     )
 
 
-@dataclass
-class _Tensors:
-    """The program's tensors: inputs, then results in execution order, then scratch, then constants in the order of their use."""
-
-    graph: Graph
-    plan: MemoryPlan
-    tensors: list[ProgramTensor] = field(default_factory=list)
-    indices: dict[str, int] = field(default_factory=dict)
-    scratch: dict[int, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        nodes = [self.graph.nodes[index] for index in self.plan.order]
-        for name in dict.fromkeys([*self.graph.inputs, *(output for node in nodes for output in node.outputs)]):
-            self._add_placed(name)
-        for index in self.plan.order:
-            if index in self.plan.scratch:
-                self._add_scratch(index)
-        read = [name for node in nodes for name in node.inputs if name is not None] + self.graph.outputs
-        self._add_constants([name for name in dict.fromkeys(read) if self.graph.tensors[name].is_constant])
-
-    def index(self, name: str) -> int:
-        return self.indices[name]
-
-    def _add_placed(self, name: str) -> None:
-        tensor, place = self.graph.tensors[name], self.plan.placements[name]
-        self.indices[name] = len(self.tensors)
-        self.tensors.append(
-            ProgramTensor(name, tensor.shape, tensor.dtype, Storage.REGION, place.memory, place.offset, quantization=tensor.quantization)
-        )
-
-    def _add_scratch(self, index: int) -> None:
-        place = self.plan.scratch[index]
-        self.scratch[index] = len(self.tensors)
-        name = self.graph.fresh(f"{self.graph.nodes[index].name}.scratch")
-        # As words, so that a reader of the file checks that they are aligned for floats.
-        self.tensors.append(ProgramTensor(name, (-(-place.bytes // 4),), DType.FLOAT32, Storage.REGION, place.memory, place.offset))
-
-    def _add_constants(self, names: list[str]) -> None:
-        offsets = place_constants(self.graph.tensors[name] for name in names)
-        same: dict[tuple[int, DType, tuple[int, ...]], int] = {}
-        for name in names:
-            tensor = self.graph.tensors[name]
-            key = (offsets[name], tensor.dtype, tensor.shape)
-            if key not in same:
-                same[key] = len(self.tensors)
-                self.tensors.append(
-                    ProgramTensor(name, tensor.shape, tensor.dtype, Storage.CONSTANT, 0, offsets[name], tensor.data, tensor.quantization)
-                )
-            self.indices[name] = same[key]
-
-
-def _calls(graph: Graph, plan: MemoryPlan, table: _Tensors, index: int) -> list[Call]:
+def _calls(scope: Scope, index: int) -> list[Call]:
+    graph = scope.graph
     node = graph.nodes[index]
+    if node.bodies:
+        return control_calls(scope, index, _calls)
     output = graph.tensors[node.output]
+    at, named = (index, "") if scope.parent is None else (scope.root, node.op)
+    origins = () if scope.parent is None else (node.origins or (node.name,))
     if node.op in MOVEMENT_OPERATORS:
-        if node.op == "Reshape" and _same_place(plan, node.input, node.output):
+        if node.op in VIEWS and _same_place(scope, node.input, node.output):
             return []
         inputs = [graph.tensor(name) for name in node.inputs]
         return [
@@ -117,11 +73,13 @@ def _calls(graph: Graph, plan: MemoryPlan, table: _Tensors, index: int) -> list[
                 variant=OPERATORS[move.op].variants[0],
                 name=node.name,
                 record=_checked(OPERATORS[move.op].forms[0], node, move.record),
-                inputs=() if move.source is None else (table.index(inputs[move.source].name),),
-                outputs=(table.index(node.output),),
+                inputs=() if move.source is None else (scope.index(inputs[move.source].name),),
+                outputs=(scope.index(node.output),),
                 scratch=None,
                 macs=0,
-                node=index,
+                node=at,
+                form=named,
+                origins=origins,
             )
             for move in lower_movement(graph.name, node, inputs, output)
         ]
@@ -138,18 +96,21 @@ def _calls(graph: Graph, plan: MemoryPlan, table: _Tensors, index: int) -> list[
             variant=variant,
             name=node.name,
             record=_checked(form, node, form.record(node, operands, outputs)),
-            inputs=tuple(-1 if name is None else table.index(name) for name in node.inputs),
-            outputs=tuple(table.index(name) for name in node.outputs),
-            scratch=table.scratch.get(index),
-            macs=operator.macs(operands, output.shape),
-            node=index,
+            inputs=tuple(-1 if name is None else scope.index(name) for name in node.inputs),
+            outputs=tuple(scope.index(name) for name in node.outputs),
+            scratch=scope.scratch.get(index),
+            macs=operator.macs(operands, output.shape) * scope.repetitions,
+            node=at,
+            form=named,
+            origins=origins,
         )
     ]
 
 
-def _same_place(plan: MemoryPlan, a: str, b: str) -> bool:
+def _same_place(scope: Scope, a: str, b: str) -> bool:
+    plan = scope.plan
     if a not in plan.placements:
-        return False  # a constant
+        return False  # a constant, or outside of the body
     first, second = plan.placements[a], plan.placements[b]
     return (first.memory, first.offset) == (second.memory, second.offset)
 

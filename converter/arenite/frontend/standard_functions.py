@@ -23,9 +23,11 @@ FUNCTIONS = frozenset(
         "Shrink",
         "SoftmaxCrossEntropyLoss",
         "SwiGLU",
+        "ai.onnx.preview.FlexAttention",
     }
 ) - frozenset(IMPORTERS)
-"""Those that are taken by their definition. The others either have importers, or are evaluated at conversion."""
+"""Those that are taken by their definition. The others either have importers, or are evaluated at conversion. Names have the domain where
+it is not the default one."""
 
 _DOMAIN = "arenite.standard"
 _DEPTH = 4
@@ -37,12 +39,12 @@ def inline_standard_functions(model: ModelProto, file: str) -> ModelProto:
 
     Types must have been inferred: some definitions depend on them. Raises ModelFileError where a node has no definition.
     """
-    opset = next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), 1)
+    opsets = {_domain(entry.domain): entry.version for entry in model.opset_import}
     for _ in range(_DEPTH):
         if not any(_is_function(node) for node in model.graph.node):
             break
         try:
-            model = _written_out(model, opset)
+            model = _written_out(model, opsets)
         except Exception as error:  # C++ exceptions of no particular type
             names = ", ".join(sorted({node.op_type for node in model.graph.node if _is_function(node)}))
             raise ModelFileError(f"{file}: {names} cannot be written out as the standard defines it: {error}") from None
@@ -50,10 +52,19 @@ def inline_standard_functions(model: ModelProto, file: str) -> ModelProto:
 
 
 def _is_function(node: NodeProto) -> bool:
-    return node.domain in ("", "ai.onnx") and node.op_type in FUNCTIONS
+    return _name(node) in FUNCTIONS
 
 
-def _written_out(model: ModelProto, opset: int) -> ModelProto:
+def _domain(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def _name(node: NodeProto) -> str:
+    domain = _domain(node.domain)
+    return f"{domain}.{node.op_type}" if domain else node.op_type
+
+
+def _written_out(model: ModelProto, opsets: Mapping[str, int]) -> ModelProto:
     """Every node of FUNCTIONS becomes a call of a function of the model's own, which is then inlined."""
     called = ModelProto()
     called.CopyFrom(model)
@@ -61,7 +72,7 @@ def _written_out(model: ModelProto, opset: int) -> ModelProto:
     for index, node in enumerate(called.graph.node):
         if not _is_function(node):
             continue
-        function = _definition(node, opset, types)
+        function = _definition(node, opsets.get(_domain(node.domain), 1), types)
         function.domain, function.name = _DOMAIN, f"{node.op_type}_{index}"
         node.domain, node.op_type = function.domain, function.name
         called.functions.append(function)
@@ -75,7 +86,7 @@ def _written_out(model: ModelProto, opset: int) -> ModelProto:
 
 def _definition(node: NodeProto, opset: int, types: Mapping[str, TypeProto]) -> FunctionProto:
     """The body for this node's types and attributes; the node gets the defaults of attributes that it lacks."""
-    schema = onnx.defs.get_schema(node.op_type, opset)
+    schema = onnx.defs.get_schema(node.op_type, opset, _domain(node.domain))
     given = {attribute.name for attribute in node.attribute}
     for name, attribute in schema.attributes.items():
         if name not in given and attribute.default_value.name:

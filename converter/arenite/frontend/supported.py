@@ -62,6 +62,10 @@ _COMPOSED = {
     "LpNormalization": ("ReduceL1", "ReduceL2", "Elementwise", "Div"),
     "ReduceLogSum": ("ReduceSum", "Elementwise"),
     "SpaceToDepth": ("Reshape", "Transpose"),
+    "TfIdfVectorizer": ("Slice", "Equal", "BitwiseAnd", "ReduceSum", "Mul"),
+    "ai.onnx.preview.training.Adagrad": ("Add", "Mul", "Div", "Elementwise"),
+    "ai.onnx.preview.training.Adam": ("Add", "Mul", "Div", "Pow", "Where", "Elementwise"),
+    "ai.onnx.preview.training.Momentum": ("Add", "Mul", "Where"),
     "com.microsoft.BiasGelu": ("Add", "Elementwise"),
     "com.microsoft.FastGelu": ("Add", "Elementwise"),
     "com.microsoft.Gelu": ("Elementwise",),
@@ -81,7 +85,9 @@ def _row(name: str) -> SupportedOperator:
     known = onnx.defs.get_all_schemas_with_history()
     versions = [schema.since_version for schema in known if schema.name == plain and schema.domain == domain]
     if name in FUNCTIONS:
-        return SupportedOperator(name, min(versions), NEWEST_OPSET, (), "written out as the standard defines it")
+        return SupportedOperator(
+            name, min(versions), max(versions) if domain else NEWEST_OPSET, (), "written out as the standard defines it"
+        )
     if domain == "ai.onnx.ml":
         return SupportedOperator(name, min(versions), NEWEST_ML_OPSET, _becomes(name), IMPORTERS[name].notes)
     if domain:  # not ONNX's, which has no schema of it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arenite.graph import OPERATORS, Graph, Node
+from arenite.graph.operators.movement import VIEWS
 
 
 def views(graph: Graph) -> dict[str, str]:
@@ -19,7 +20,7 @@ def views(graph: Graph) -> dict[str, str]:
 
 def is_view(graph: Graph, node: Node) -> bool:
     """The node does nothing: its output is its input's bytes."""
-    return node.op == "Reshape" and not graph.tensors[node.input].is_constant
+    return node.op in VIEWS and not graph.tensors[node.input].is_constant
 
 
 def takeable(graph: Graph, node: Node, roots: dict[str, str]) -> tuple[str, ...]:
@@ -30,7 +31,7 @@ def takeable(graph: Graph, node: Node, roots: dict[str, str]) -> tuple[str, ...]
     """
     output = graph.tensors[node.output]
     allowed = OPERATORS[node.op].in_place
-    if not allowed or node.op == "Reshape":
+    if not allowed or node.op in VIEWS:
         return ()
 
     def walks_along(position: int) -> bool:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arenite.graph import OPERATORS, Graph, Node
+from arenite.graph.operators.movement import VIEWS
+from arenite.plan.bodies import planned_part
 from arenite.plan.memory_plan import MemoryPlan, Placement
 
 _EMPTY, _SCRATCH = -1, -2
@@ -25,6 +27,9 @@ def check(graph: Graph, plan: MemoryPlan) -> None:
     if sorted(plan.order) != list(range(len(graph.nodes))):
         raise ValueError(f"the order {plan.order} does not name each of {len(graph.nodes)} nodes once")
     _check_places(graph, plan)
+    for index, node in enumerate(graph.nodes):
+        for body, part in zip(node.bodies, plan.bodies.get(index, ()), strict=True):
+            check(planned_part(node, body), part)
     execution = _Execution(graph, plan)
     for name in graph.inputs:
         execution.write(name, -1)
@@ -78,7 +83,7 @@ class _Execution:
             self._at(scratch)[:] = _SCRATCH
         for name in operands:
             self.read(name, step)
-        if node.op == "Reshape" and operands and _same(self._place(node.input), self._place(node.output)):
+        if node.op in VIEWS and operands and _same(self._place(node.input), self._place(node.output)):
             self.names[node.output] = self.names[node.input]  # nothing moves: the same bytes under another name
             self._within(node.output, step)
             return
@@ -111,6 +116,8 @@ class _Execution:
     def _scratch(self, index: int, node: Node, step: int) -> Placement | None:
         operands = [None if name is None else self.graph.tensors[name] for name in node.inputs]
         needed = OPERATORS[node.op].scratch(node, operands, [self.graph.tensors[name] for name in node.outputs])
+        if node.bodies:
+            needed = max(part.arena_bytes for part in self.plan.bodies[index])
         place = self.plan.scratch.get(index)
         if needed > (place.bytes if place else 0):
             raise ValueError(f"step {step}: {node.name} ({node.op}) needs {needed} bytes of scratch memory")

@@ -63,12 +63,18 @@ class Typed:
         return cls(source, target)
 
     def lower(self, node: Node) -> None:
-        if node.op == "Elementwise":
+        if node.bodies:
+            self._control_flow(node)
+        elif node.op == "Elementwise":
             self._expression(node)
         elif node.op in MOVEMENT:
             self._movement(node)
+        elif node.op == "BitCast":
+            self.target.nodes.append(node)
         elif node.op == "PRelu":
             self._prelu(node)
+        elif node.op == "LayerNormalization":
+            self._normalization(node)
         else:
             self._operator(node)
 
@@ -125,6 +131,14 @@ class Typed:
         variant = self._variant(node, node.op, inputs, node.output)
         self.target.nodes.append(replace(node, inputs=inputs, attributes={**attributes, "variant": variant}))
 
+    def _control_flow(self, node: Node) -> None:
+        """Its bodies are typed as well. What a Loop carries on must be computed before it is replaced: a value that only moves from one
+        place to another is copied."""
+        bodies = tuple(to_typed(body) for body in node.bodies)
+        if node.op == "Loop":
+            _copy_inputs(bodies[0], int(node.attributes["stops"]))
+        self.target.nodes.append(node.with_attributes(bodies=bodies))
+
     def _bounds(self, node: Node) -> Bounds:
         """Of the fused activation and of saturation to the output's annotation."""
         low, high = node.attributes.get("clip", UNBOUNDED)
@@ -173,6 +187,40 @@ class Typed:
             self._emit(node, "Add", (positive, scaled), result, {})
         if bounds != UNBOUNDED:
             self._clip(node, result, node.output, *bounds)
+
+    def _normalization(self, node: Node) -> None:
+        """Scale and bias that are no row of elements (InstanceNormalization, GroupNormalization) become a product and a sum."""
+        x, length, period = self.target.tensors[node.input], node.attributes["length"], node.attributes.get("period", 1)
+        operands = [None if name is None else self.target.tensor(name) for name in node.inputs[1:]]
+        if period == 1 and all(tensor is None or tensor.elements == length for tensor in operands):
+            self._operator(node)
+            return
+        bounds = self._bounds(node)
+        attributes = {name: node.attributes[name] for name in ("length", "centred", "epsilon")}
+        result = self._emit(node, node.op, (x.name, None, None), self._temporary(node, node.op), attributes)
+        for op, tensor in zip(("Mul", "Add"), operands, strict=False):
+            if tensor is not None:
+                result = self._of_blocks(node, op, result, tensor, period)
+        if bounds == UNBOUNDED:
+            self.target.nodes.append(Node("Reshape", node.name, (result,), (node.output,), {"shape": x.shape}, node.origins))
+        else:
+            whole = self._temporary(node, "Reshape")
+            self.target.nodes.append(Node("Reshape", node.name, (result,), (whole,), {"shape": x.shape}, node.origins))
+            self._clip(node, whole, node.output, *bounds)
+
+    def _of_blocks(self, node: Node, op: str, source: str, operand: Tensor, period: int) -> str:
+        """`source` as [images, period, blocks, elements of a block], with one value of the operand for each block of the period."""
+        x, length = self.target.tensors[source], node.attributes["length"]
+        blocks = operand.elements // period
+        shape = (x.elements // (period * length), period, blocks, length // blocks)
+        if x.shape != shape:
+            reshaped = self.target.add(Tensor(f"{node.output}/blocks", shape, x.dtype)).name
+            self.target.nodes.append(Node("Reshape", node.name, (source,), (reshaped,), {"shape": shape}, node.origins))
+            source = reshaped
+        assert operand.data is not None
+        constant = self._constant(f"{operand.name}/blocks", np.asarray(operand.data).reshape(1, period, blocks, 1))
+        result = self.target.add(Tensor(f"{node.output}/{op.lower()}", shape, x.dtype)).name
+        return self._emit(node, op, (source, constant), result, {"clip": UNBOUNDED})
 
     def _movement(self, node: Node) -> None:
         attributes, inputs = dict(node.attributes), node.inputs
@@ -243,6 +291,16 @@ class Typed:
             self.target.replace_uses(name, value)
             self.target.outputs = [name if output == value else output for output in self.target.outputs]
             self.target.nodes.append(Node("Reshape", name, (value,), (name,), {"shape": tensor.shape}))
+
+
+def _copy_inputs(body: Graph, first: int) -> None:
+    """Where an output of a loop's body is an input that another iteration replaces: a copy. `first`: the output that is carried first."""
+    for position, name in enumerate(body.outputs):
+        stays = position >= first and body.inputs[1 + position - first : 2 + position - first] == [name]
+        if name in body.inputs and not stays:
+            copied = body.add(replace(body.tensors[name], name=f"{name}/copy")).name
+            body.nodes.append(Node("Reshape", name, (name,), (copied,), {"shape": body.tensors[name].shape}))
+            body.outputs[position] = copied
 
 
 def _within(bounds: Bounds, limits: Bounds) -> Bounds:

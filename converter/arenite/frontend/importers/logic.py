@@ -1,4 +1,4 @@
-"""Cast, Where, comparisons, logic and bits, Mod, IsNaN, IsInf: on elements that are not quantized."""
+"""Cast, BitCast, Where, comparisons, logic and bits, Mod, IsNaN, IsInf: on elements that are not quantized."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from onnx import TensorProto
 
 from arenite.frontend.arithmetic import binary, broadcast, cast, common_type, numeric, operands, scalar
-from arenite.frontend.importers.quantization import IDENTITY_CAST, dequantize
+from arenite.frontend.importers.quantization import IDENTITY_CAST, plain
 from arenite.frontend.node_import import Importer, NodeImport
 from arenite.frontend.values import Constant, Value
 from arenite.graph import DType
@@ -25,6 +25,8 @@ _TARGETS = {
     TensorProto.BOOL: DType.BOOL,
 }
 """Floats of every width are float32 in the IR."""
+_OTHER_WIDTHS = (TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
+"""Their bits are not those of the IR."""
 
 
 def cast_to(node: NodeImport) -> Sequence[Value]:
@@ -44,9 +46,9 @@ def _cast(node: NodeImport, to: DType) -> Value:
     if isinstance(value, str):
         tensor = node.graph.tensors[value]
         if tensor.dtype is DType.INT8 and tensor.quantization is not None:
-            if to is not DType.FLOAT32 or value not in node.graph.inputs or not _is_identity(node, value):
-                node.activation(0)
-            return dequantize(node, value, tensor.quantization)
+            if to is DType.FLOAT32 and value in node.graph.inputs and _is_identity(node, value):
+                return node.emit("Dequantize", [value])
+            return cast(node, plain(node, value, unsigned=node.input_types[0] == TensorProto.UINT8), to)
     return cast(node, value, to)
 
 
@@ -54,6 +56,20 @@ def _is_identity(node: NodeImport, name: str) -> bool:
     """Whether an input's real values are the integers that the file declares."""
     wanted = IDENTITY_CAST[node.graph.io_dtypes[name]]
     return wanted.same_as(node.graph.tensors[name].quantization)
+
+
+def bit_cast(node: NodeImport) -> Sequence[Value]:
+    """The same bytes. As truth values those that are not zero are true: ONNX leaves other bytes than 0 and 1 open."""
+    x, to = node.tensor(0), int(node.attribute("to", 0))
+    source, target = node.graph.tensors[x].dtype, _TARGETS.get(to)
+    if target is None or to in _OTHER_WIDTHS:
+        names = {v: k for k, v in TensorProto.DataType.items()}
+        node.refuse(f"it casts to {names.get(to, to)}", "cast to float32, bool or an integer type of at most 32 bits or int64")
+    if source.itemsize != target.itemsize:
+        node.malformed(f"{source.value} and {target.value} have not as many bits")
+    if target is DType.BOOL:
+        return [cast(node, x, target)]
+    return [x if source is target else node.emit("BitCast", [x], to=target)]
 
 
 def where(node: NodeImport) -> Sequence[Value]:
@@ -122,6 +138,7 @@ _TYPES = "float32, bool, int8 to int64, uint8 to uint32; broadcasting"
 LOGIC = {
     "Cast": Importer(cast_to, "between float32, bool, int8 to int64, uint8 to uint32; floats saturate"),
     "CastLike": Importer(cast_like, "as Cast"),
+    "BitCast": Importer(bit_cast, "between types of as many bits, up to float32 and int64: costs nothing"),
     "Where": Importer(where, _TYPES),
     "Equal": Importer(comparison("Equal"), _TYPES),
     "Less": Importer(comparison("Less"), _TYPES),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from arenite.frontend.importers.row_normalization import batch_statistics, is_computed
+from arenite.frontend.importers.row_normalization import batch_statistics, is_computed, own_statistics
 from arenite.frontend.node_import import Importer, NodeImport
 from arenite.frontend.values import Constant, Value
 
@@ -14,8 +14,8 @@ _EVAL = "export for inference: model.eval() in PyTorch, training=False in Keras"
 
 
 def batch_normalization(node: NodeImport) -> Sequence[Value]:
-    if node.attribute("training_mode", 0):
-        node.problem("training_mode=1: it normalizes by the statistics of its input", _EVAL)
+    if node.opset >= 14 and node.attribute("training_mode", 0):
+        return own_statistics(node, float(node.attribute("epsilon", 1e-5)), float(node.attribute("momentum", 0.9)))
     extra = [name for name in node.outputs[1:] if name]
     if extra:
         node.problem(f"it has the outputs of training ({', '.join(extra)})", _EVAL)
@@ -51,6 +51,8 @@ def dropout(node: NodeImport) -> Sequence[Value]:
 
 
 NORMALIZATION = {
-    "BatchNormalization": Importer(batch_normalization, "inference only; statistics per channel, constant or computed"),
+    "BatchNormalization": Importer(
+        batch_normalization, "statistics per channel, constant or computed; training_mode with opset 14 and later"
+    ),
     "Dropout": Importer(dropout, "inference only: does nothing"),
 }

@@ -161,6 +161,34 @@ def batch_statistics(node: NodeImport, epsilon: float) -> Value:
     return node.emit("Add", [y, bias], clip=UNBOUNDED)
 
 
+def own_statistics(node: NodeImport, epsilon: float, momentum: float) -> Sequence[Value]:
+    """BatchNormalization in training mode: by the statistics of x, with the running ones moved towards them."""
+    x = node.activation(0)
+    shape = node.graph.tensors[x].shape
+    if len(shape) < 2:
+        node.malformed(f"the input {list(shape)} has no channels")
+    first = (1, 0, *range(2, len(shape)))
+    channels = node.transpose(x, first)
+    rows = node.reshape(channels, (shape[1], prod(shape) // shape[1]))
+    y = _normalized(node, rows, prod(shape) // shape[1], epsilon)
+    back = node.transpose(node.reshape(y, [shape[a] for a in first]), first)
+    scale, bias, mean, variance = (_channels(node, i, what, shape[1], 2) for i, what in enumerate(("scale", "B", "mean", "var"), 1))
+    aligned = (1, shape[1], *(1,) * (len(shape) - 2))
+    scaled = node.emit("Mul", [back, node.reshape(scale, aligned)], clip=UNBOUNDED)
+    results = [node.emit("Add", [scaled, node.reshape(bias, aligned)], clip=UNBOUNDED)]
+    if not any(name in node.used for name in node.outputs[1:] if name):
+        return results
+    current = node.emit("ReduceMean", [rows], axes=(1,), keepdims=True, clip=UNBOUNDED)
+    centred = node.emit("Sub", [rows, current], clip=UNBOUNDED)
+    squares = node.emit("Mul", [centred, centred], clip=UNBOUNDED)
+    spread = node.emit("ReduceMean", [squares], axes=(1,), keepdims=True, clip=UNBOUNDED)
+    for running, own in ((mean, current), (variance, spread)):
+        kept = node.elementwise(node.reshape(running, (shape[1],)), Expression.binary("Mul", momentum))
+        new = node.elementwise(node.reshape(own, (shape[1],)), Expression.binary("Mul", 1 - momentum))
+        results.append(node.emit("Add", [kept, new], clip=UNBOUNDED))
+    return results
+
+
 def is_computed(node: NodeImport) -> bool:
     """Some operand besides x is computed at run time."""
     return any(not isinstance(node.value(i), Constant) for i in range(1, len(node.inputs)) if node.has(i))

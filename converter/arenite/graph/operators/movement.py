@@ -6,6 +6,7 @@ from math import prod
 
 from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Shape, given
 from arenite.graph.operators.elementwise import MAX_DIMS
+from arenite.graph.tensor import DType
 
 _X = Operand("x", "any shape")
 
@@ -39,6 +40,13 @@ def _reshape_shape(inputs: Inputs, attributes: Attributes) -> Shape:
     if prod(x) != prod(shape):
         raise ValueError(f"{x} has not as many elements as {shape}")
     return shape
+
+
+def _bit_cast_results(inputs: Inputs, attributes: Attributes) -> tuple[tuple[Shape, DType], ...]:
+    x, to = given(inputs, 0), attributes["to"]
+    if x.dtype.itemsize != to.itemsize:
+        raise ValueError(f"{x.dtype.value} and {to.value} have not as many bytes")
+    return ((x.shape, to),)
 
 
 def _expand_shape(inputs: Inputs, attributes: Attributes) -> Shape:
@@ -93,6 +101,18 @@ RESHAPE = Operator(
     shape=_reshape_shape,
     in_place=(0,),
 )
+BIT_CAST = Operator(
+    name="BitCast",
+    summary="The same bytes as elements of another type; costs nothing",
+    onnx=("BitCast",),
+    inputs=(_X,),
+    attributes=(Attribute("to", "the type, a DType of as many bytes"),),
+    shape=lambda inputs, attributes: given(inputs, 0).shape,
+    results=_bit_cast_results,
+    in_place=(0,),
+)
+VIEWS = ("Reshape", "BitCast")
+"""Their outputs are their inputs' bytes."""
 
 EXPAND = Operator(
     name="Expand",
@@ -130,4 +150,4 @@ FILL = Operator(
     params=(Param("count", "bytes"), Param("value", "−128…127")),
 )
 
-MOVEMENT = (PAD, CONCAT, SLICE, TRANSPOSE, RESHAPE, EXPAND, STRIDED_COPY, FILL)
+MOVEMENT = (PAD, CONCAT, SLICE, TRANSPOSE, RESHAPE, BIT_CAST, EXPAND, STRIDED_COPY, FILL)
