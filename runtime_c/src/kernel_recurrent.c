@@ -14,7 +14,7 @@ static int is_absent_or_size(const arn_operand *operand, int32_t a, int32_t b, i
 /* A cell with `gates` times hidden rows of weights and as many biases twice, operands as ONNX orders them up to initial_h; `every`: the
  * first output holds the states of every step. Where the operands have their sizes, no product of them overflows. */
 static int is_recurrent(const arn_signature *s, int32_t gates, int every, int32_t scratch) {
-    const arn_rnn_params *p = (const arn_rnn_params *)s->params;
+    const arn_rnn_typed_params *p = (const arn_rnn_typed_params *)s->params;
     if (!arn_in(p->directions, 1, 2) || !arn_in(p->hidden, 1, ARN_MAX_EXTENT / 8) || !arn_in(p->features, 1, ARN_MAX_EXTENT)) {
         return 0;
     }
@@ -28,7 +28,7 @@ static int is_recurrent(const arn_signature *s, int32_t gates, int every, int32_
 }
 
 static int is_lstm(const arn_signature *s, int every) {
-    const arn_lstm_params *p = (const arn_lstm_params *)s->params;
+    const arn_lstm_typed_params *p = (const arn_lstm_typed_params *)s->params;
     return is_recurrent(s, 4, every, 4) && is_absent_or_size(&s->inputs[6], p->directions, p->batch, p->hidden) &&
            is_absent_or_size(&s->inputs[7], p->directions, 3, p->hidden) &&
            is_size(&s->outputs[every ? 2 : 1], p->directions, p->batch, p->hidden);
@@ -89,8 +89,8 @@ static void invoke_rnn_last(const arn_call *c) {
 }
 
 #define KERNEL(name, code, inputs, outputs)                                                                                                \
-    const arn_kernel arn_kernel_##name##_float32 = {ARN_OP_##code, ARN_VARIANT_FLOAT32, ARN_WORDS(arn_##name##_params), inputs, outputs,   \
-                                                    check_##name,  invoke_##name};
+    const arn_kernel arn_kernel_##name##_float32 = {                                                                                       \
+        ARN_OP_##code, ARN_VARIANT_FLOAT32, ARN_WORDS(arn_##name##_typed_params), inputs, outputs, check_##name, invoke_##name};
 
 KERNEL(lstm, LSTM, 8, 3)
 KERNEL(lstm_last, LSTM_LAST, 8, 2)

@@ -15,7 +15,8 @@ from arenite.graph.tensor import DType, Tensor
 
 _GIVEN_SHAPE = ("StridedCopy", "Fill")
 """Their shapes follow from a memory plan, not from operands."""
-_CONVERSIONS = {"Quantize": (DType.FLOAT32, DType.INT8), "Dequantize": (DType.INT8, DType.FLOAT32)}
+_STEPS = {"int8": DType.INT8, "int16_steps": DType.INT16}
+"""What Quantize makes of float32 and Dequantize reads, by variant."""
 _BROADCASTING = ("Add", "Sub", "Mul", "Div", "Max", "Min", "Pow", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitShift", "Mod")
 _VECTORS_FROM = {"Conv": 2, "DepthwiseConv": 2, "FullyConnected": 2, "BatchNormalization": 1}
 """The operand from which on each has one value an output channel."""
@@ -114,6 +115,8 @@ def _verify_node(graph: Graph, node: Node) -> None:
         for tensor in (*inputs, output):
             if tensor is not None and tensor.dtype is DType.INT8 and not tensor.is_constant:
                 _require(tensor.quantization is not None, f"{_label(node)}: int8 tensor {tensor.name} has no scale")
+    for body in node.bodies:
+        verify(body)
     if stored:
         _verify_record(node, operator, inputs, [graph.tensors[name] for name in node.outputs])
 
@@ -150,15 +153,16 @@ def _verify_types(node: Node, inputs: Sequence[Tensor | None], output: Tensor) -
     first = next((tensor for tensor in inputs if tensor is not None), None)
     if first is None:
         return
-    if node.op in _CONVERSIONS:
-        source, target = _CONVERSIONS[node.op]
+    if node.op in ("Quantize", "Dequantize"):
+        steps = _STEPS[node.attributes.get("variant", "int8")]
+        source, target = (DType.FLOAT32, steps) if node.op == "Quantize" else (steps, DType.FLOAT32)
         _require(
             (first.dtype, output.dtype) == (source, target),
             f"{_label(node)} goes from {first.dtype.value} to {output.dtype.value} instead of {source.value} to {target.value}",
         )
         return
-    if node.op == "Lookup" and {first.dtype, output.dtype} <= {DType.INT8, DType.UINT8}:
-        return  # bytes in, bytes out: a table also flips the top bit of a uint8 input
+    if node.op == "Lookup" and {first.dtype, output.dtype} <= {DType.INT8, DType.UINT8, DType.BOOL}:
+        return  # bytes in, bytes out: a table also flips the top bit of a uint8 input, and compares
     _require(first.dtype is output.dtype, f"{_label(node)} reads {first.dtype.value} ({first.name}) and writes {output.dtype.value}")
     if node.op in (*_BROADCASTING, "MatMul", "Concat"):
         for tensor in inputs:

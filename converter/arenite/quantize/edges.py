@@ -5,6 +5,8 @@
   values with the top bit flipped (u − 128).
 - "float32": a Quantize behind every input and a Dequantize before every output.
 - "model": as the ONNX file declares each: float32 as above, int8 as it is, uint8 with a table that flips the top bit.
+
+One that is int16 inside, a recurrent layer's state that the caller carries, is float32 whatever `io` is.
 """
 
 from __future__ import annotations
@@ -39,6 +41,8 @@ def _port_type(graph: Graph, name: str, io: str) -> DType:
         raise ValueError(f"io is {io!r}, not one of {IO}")
     if graph.tensors[name].quantization is None or any(name in (state.input, state.output) for state in graph.states):
         return graph.tensors[name].dtype
+    if graph.tensors[name].dtype is DType.INT16:
+        return DType.FLOAT32
     if io == "model":
         return graph.io_dtypes.get(name, DType.FLOAT32)
     return DType.FLOAT32 if io == "float32" else DType.INT8
@@ -63,7 +67,8 @@ def _conversion(graph: Graph, port: DType, source: str, target: str, name: str, 
     assert twin.quantization is not None
     if port is DType.FLOAT32:
         graph.tensors[name] = Tensor(name, twin.shape, DType.FLOAT32)
-        return Node("Quantize" if into else "Dequantize", name, (source,), (target,), {"variant": "int8"})
+        variant = "int16_steps" if twin.dtype is DType.INT16 else "int8"
+        return Node("Quantize" if into else "Dequantize", name, (source,), (target,), {"variant": variant})
     if port is DType.UINT8:
         zero_point = int(twin.quantization.zero_point) + 128
         graph.tensors[name] = Tensor(

@@ -10,8 +10,11 @@ from arenite.own_operators import OWN_OPERATORS
 from arenite.quantize import lower_elementwise as elementwise
 from arenite.quantize import lower_indexing as indexing
 from arenite.quantize import lower_movement as movement
+from arenite.quantize import lower_reduction as reduction
 from arenite.quantize.lower_linear import lower_linear
+from arenite.quantize.lower_normalization import lower_normalization
 from arenite.quantize.lower_own import own_lowering
+from arenite.quantize.lower_recurrent import lower_recurrent
 from arenite.quantize.lower_resample import lower_resample
 from arenite.quantize.lower_typed import TypedPart
 from arenite.quantize.lowering import Lowering
@@ -38,6 +41,19 @@ LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
     "Expand": movement.lower_move,
     "Pad": movement.lower_pad,
     "Concat": movement.lower_merge,
+    "LayerNormalization": lower_normalization,
+    **dict.fromkeys(("Lstm", "LstmLast", "Gru", "GruLast", "Rnn", "RnnLast"), lower_recurrent),
+    **dict.fromkeys(("ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare", "CumSum"), reduction.lower_reduction),
+    "ReduceLogSumExp": reduction.lower_log_sum_exp,
+    "ReduceMax": reduction.lower_extremum,
+    "ReduceMin": reduction.lower_extremum,
+    "Max": reduction.lower_greater,
+    "Min": reduction.lower_greater,
+    "Where": reduction.lower_choice,
+    "ArgMax": reduction.lower_arg,
+    "ArgMin": reduction.lower_arg,
+    "TopK": reduction.lower_top_k,
+    **dict.fromkeys(("Less", "LessOrEqual", "Equal"), reduction.lower_comparison),
     **dict.fromkeys(("Gather", "GatherElements", "GatherND", "ReverseSequence"), indexing.lower_selection),
     "Trilu": indexing.lower_with_zeros,
     "MaxUnpool": indexing.lower_with_zeros,
@@ -52,17 +68,26 @@ def lowering_of(op: str) -> Callable[[Lowering, Node], None] | None:
     return own_lowering(OWN_OPERATORS[op]) if op in OWN_OPERATORS else LOWERINGS.get(op)
 
 
-def lower(graph: Graph, quantization: dict[str, Quantization], typed: frozenset[str] = frozenset()) -> Lowering:
+def lower(
+    graph: Graph,
+    quantization: dict[str, Quantization],
+    typed: frozenset[str] = frozenset(),
+    steps: dict[str, Quantization] | None = None,
+) -> Lowering:
     """The int8 form of `graph`, every activation quantized as `quantization` says. Inputs and outputs that it names are int8.
 
-    The nodes whose first output is in `typed` get their typed form instead (placement.py). Raises QuantizationError, naming the node, for
+    The nodes whose first output is in `typed` get their typed form instead (placement.py), and the tensors of `steps` are int16
+    (state_tensors.py). Raises QuantizationError, naming the node, for
     what has no form.
     """
-    lowering = Lowering.of(graph, quantization)
+    lowering = Lowering.of(graph, quantization, steps)
     typed_part = TypedPart.of(lowering)
     for node in graph.nodes:
         if node.output in typed:
             typed_part.lower(node)
+            continue
+        if node.op in movement.CARRYING and not lowering.steps.keys().isdisjoint((*node.inputs, node.output)):
+            typed_part.move_steps(node)
             continue
         lowering_of_node = lowering_of(node.op)
         if lowering_of_node is None:

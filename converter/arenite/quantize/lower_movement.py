@@ -14,6 +14,8 @@ from arenite.graph.operators import UNBOUNDED
 from arenite.quantize.lowering import Lowering, geometry
 from arenite.quantize.multipliers import lookup_table, mean_multiplier, quantize_scalar, scale_of, zero_point_of
 
+CARRYING = ("Reshape", "Transpose", "Slice", "Concat", "Expand")
+"""Operators that only move elements, of any type."""
 LARGEST_COUNT = 1 << 20
 """Elements of a mean, §7."""
 

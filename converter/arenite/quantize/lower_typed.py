@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from arenite.graph import DType, Graph, Node, Tensor
+from arenite.graph import DType, Graph, Node, Quantization, Tensor
 from arenite.quantize.lowering import Lowering
+from arenite.quantize.multipliers import quantize_steps, scale_of, step_multiplier, zero_point_of
 from arenite.quantize.to_typed import Typed
 
 
@@ -25,7 +26,7 @@ class TypedPart:
     def of(cls, lowering: Lowering) -> TypedPart:
         part = cls(lowering, Typed.of(lowering.source))
         for name in lowering.source.inputs:
-            if name not in lowering.quantization:
+            if name not in lowering.quantization and name not in lowering.steps:
                 part._result(name)
         return part
 
@@ -45,16 +46,40 @@ class TypedPart:
         tensor = self.typed.target.tensors[name]
         if tensor.data is not None:
             return self.lowering.constant(name, tensor.data)
-        if name not in self._names and name not in self.lowering.quantization:
+        if name not in self._names and name not in self.lowering.quantization and name not in self.lowering.steps:
             self._names[name] = name  # integers that an int8 node computed
         if name not in self._names:
             inner = self._result(name)
-            self.lowering.target.nodes.append(Node("Dequantize", name, (name,), (inner,), {"variant": "int8"}))
+            variant = "int16_steps" if name in self.lowering.steps else "int8"
+            self.lowering.target.nodes.append(Node("Dequantize", name, (name,), (inner,), {"variant": variant}))
         return self._names[name]
+
+    def move_steps(self, node: Node) -> None:
+        """Movement of int16 tensors, which all have one scale; or, where only one side is int16, the conversion of the other."""
+        lowering = self.lowering
+        steps, target = lowering.steps, lowering.target
+        if node.output not in steps:
+            y = lowering.quantization[node.output]
+            multiplier, shift = step_multiplier(scale_of(steps[node.input]) / scale_of(y))
+            numbers = {"multiplier": multiplier, "shift": shift, "zero_point": zero_point_of(y)}
+            target.nodes.append(
+                Node("Requantize", node.name, (node.input,), (node.output,), {**numbers, "variant": "int16_steps"}, node.origins)
+            )
+            return
+        if len(node.inputs) == 1 and node.input not in steps and not lowering.is_constant(node.input):
+            variant = {"variant": "int16_steps"}
+            target.nodes.append(Node("Quantize", node.name, (self._operand(node.input),), (node.output,), variant, node.origins))
+            return
+        inputs = tuple(self._steps_operand(name, steps[node.output]) for name in node.inputs)
+        target.nodes.append(replace(node, inputs=inputs))
+
+    def _steps_operand(self, name: str | None, chosen: Quantization) -> str | None:
+        data = None if name is None else self.lowering.source.tensors[name].data
+        return name if data is None else self.lowering.constant(str(name), quantize_steps(data, chosen), chosen)
 
     def _result(self, name: str) -> str:
         tensor, target = self.typed.target.tensors[name], self.lowering.target
-        if name in self.lowering.quantization:
+        if name in self.lowering.quantization or name in self.lowering.steps:
             self._names[name] = target.add(Tensor(f"{name}/float", tensor.shape, DType.FLOAT32)).name
         elif name in self.lowering.source.tensors:
             target.tensors[name] = tensor

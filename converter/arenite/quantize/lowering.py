@@ -26,21 +26,27 @@ class Lowering:
     target: Graph
     notes: dict[str, list[str]] = field(default_factory=dict)
     """Remarks for the report, by output tensor."""
+    steps: dict[str, Quantization] = field(default_factory=dict)
+    """Of the tensors that are int16 (state_tensors.py)."""
+    rounded: dict[str, dict[int, NDArray[np.float32]]] = field(default_factory=dict)
+    """Constant operands as the nodes have them, by first output and position, where the stored form does not tell."""
     _constants: dict[tuple[object, ...], str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: Graph, quantization: dict[str, Quantization]) -> Lowering:
+    def of(cls, source: Graph, quantization: dict[str, Quantization], steps: dict[str, Quantization] | None = None) -> Lowering:
         target = source.copy()
         target.tensors, target.nodes = {}, []
         for name, chosen in quantization.items():
             target.tensors[name] = Tensor(name, source.tensors[name].shape, DType.INT8, None, chosen)
+        for name, chosen in (steps or {}).items():
+            target.tensors[name] = Tensor(name, source.tensors[name].shape, DType.INT16, None, chosen)
         for name in source.outputs:  # a constant output: its name is for the copy that the model gives away
             tensor = source.tensors[name]
             if tensor.is_constant and tensor.dtype is DType.FLOAT32:
                 target.tensors[name] = Tensor(name, tensor.shape, DType.INT8, None, constant_quantization(tensor))
             elif tensor.is_constant:
                 target.tensors[name] = Tensor(name, tensor.shape, tensor.dtype)
-        return cls(source, quantization, target)
+        return cls(source, quantization, target, steps=steps or {})
 
     def note(self, node: Node, remark: str) -> None:
         self.notes.setdefault(node.output, []).append(remark)

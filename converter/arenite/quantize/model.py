@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from arenite.errors import QuantizationError
 from arenite.graph import Graph, Quantization
 from arenite.quantize.calibration_data import Dataset, synthetic_data
+from arenite.quantize.cell_ranges import largest_cells
 from arenite.quantize.edges import IO, with_edges
 from arenite.quantize.fidelity import Fidelity, measure
 from arenite.quantize.lower import lower
@@ -15,6 +16,7 @@ from arenite.quantize.observers import OBSERVERS, Histogram, Progress, min_max, 
 from arenite.quantize.placement import typed_nodes
 from arenite.quantize.ranges import Range
 from arenite.quantize.scales import choose_scales, representable, undetermined
+from arenite.quantize.state_tensors import find_state_tensors, initial_tensors, recurrent_nodes, state_quantization
 from arenite.quantize.to_typed import drops_annotations, to_typed
 
 LISTED = 8
@@ -92,12 +94,15 @@ def quantize(
     typed = typed_nodes(graph, options.float_layers)
     if graph.nodes and not options.float_layers and all(node.output in typed for node in graph.nodes):
         return replace(keep_float(graph), notes=("no layer has an int8 form, so nothing is quantized",))
-    unknown = undetermined(graph, typed)
+    recurrent, found = recurrent_nodes(graph, typed), find_state_tensors(graph, typed)
+    graph = found.graph
+    unknown = [*undetermined(graph, typed, found.names), *initial_tensors(graph, recurrent)]
     data = calibration if calibration is not None else synthetic_data(graph, options.synthetic_samples, options.seed)
     histograms = observe(graph, data, unknown, progress) if unknown else {}
     ranges = {name: _range(graph, name, histogram, options) for name, histogram in histograms.items()}
-    quantization = choose_scales(graph, ranges, typed)
-    lowering = lower(graph, quantization, typed)
+    quantization = choose_scales(graph, ranges, typed, found.names)
+    steps = state_quantization(found, recurrent, ranges, largest_cells(graph, data, recurrent))
+    lowering = lower(graph, quantization, typed, steps)
     measured = calibration is not None and options.fidelity_samples > 0  # made-up inputs would say nothing about accuracy
     fidelity = measure(graph, quantization, lowering, _inspected(graph, data, options.fidelity_samples)) if measured else Fidelity({}, {})
     return QuantizedModel(

@@ -110,6 +110,20 @@ def quantize_values(values: ArrayLike, quantization: Quantization) -> NDArray[np
     return np.clip(steps + zero_point, -128, 127).astype(np.int8)
 
 
+def quantize_steps(values: ArrayLike, quantization: Quantization) -> NDArray[np.int16]:
+    """clamp16(rint(v / s)) in float64; NaN → 0 (§12)."""
+    steps = np.rint(np.asarray(values, np.float64) / scale_of(quantization))
+    return np.clip(np.where(np.isnan(steps), 0.0, steps), -(1 << 15), (1 << 15) - 1).astype(np.int16)
+
+
+def step_multiplier(ratio: float) -> tuple[int, int]:
+    """(m, r) of §12, int16 to int8: ratio s / s_y = m / 2^r with m < 2^15, 1 ≤ r ≤ 30 the greatest possible."""
+    shift = 30
+    while shift > 1 and np.rint(ratio * 2.0**shift) >= 1 << 15:
+        shift -= 1
+    return int(min(np.rint(ratio * 2.0**shift), (1 << 15) - 1)), shift
+
+
 def quantize_scalar(value: float, quantization: Quantization) -> int:
     return int(quantize_values(value, quantization))
 

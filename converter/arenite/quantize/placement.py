@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
 from arenite.errors import QuantizationError
 from arenite.graph import DType, Graph, Node
 from arenite.quantize.lower import lowering_of
+from arenite.quantize.lower_movement import CARRYING
+from arenite.quantize.lower_normalization import fits_normalization
+from arenite.quantize.lower_recurrent import fits_recurrent
+from arenite.quantize.lower_reduction import LARGEST_COUNT, fits_reduction
 from arenite.quantize.lower_resample import is_resampled
-from arenite.quantize.value_operands import VALUES, index_operands, value_operands
+from arenite.quantize.value_operands import DECIDING, VALUES, index_operands, value_operands
 
 CONSTANT_OPERANDS = {"Conv": (1, 2), "DepthwiseConv": (1, 2), "FullyConnected": (1, 2), "PRelu": (1,)}
 """The int8 forms need them at conversion."""
-LIGHT = ("Reshape", "Transpose", "Slice", "Concat", "Pad", "Expand", "Elementwise", "Add", "Sub", "Mul", "Div", "PRelu", *VALUES)
+LIGHT = ("Reshape", "Transpose", "Slice", "Concat", "Pad", "Expand", "Elementwise", "Add", "Sub", "Mul", "Div", "PRelu", *VALUES, "Max", "Min")
 """Not worth two conversions."""
-CARRYING = ("Reshape", "Transpose", "Slice", "Concat", "Expand")
-"""Operators that only move elements."""
+CONDITIONS: dict[str, Callable[[Graph, Node], bool]] = {
+    "Resample": is_resampled,
+    "LayerNormalization": fits_normalization,
+    **dict.fromkeys(LARGEST_COUNT, fits_reduction),
+    **dict.fromkeys(("Lstm", "LstmLast", "Gru", "GruLast", "Rnn", "RnnLast"), fits_recurrent),
+}
+"""Of the int8 forms that not every node fits."""
 
 
 def typed_nodes(graph: Graph, float_layers: Sequence[str] = ()) -> frozenset[str]:
@@ -37,15 +46,20 @@ def typed_nodes(graph: Graph, float_layers: Sequence[str] = ()) -> frozenset[str
 
 
 def has_int8_form(graph: Graph, node: Node) -> bool:
-    if lowering_of(node.op) is None or (node.op == "Resample" and not is_resampled(graph, node)):
+    if lowering_of(node.op) is None or not CONDITIONS.get(node.op, _always)(graph, node):
         return False
-    values = [*value_operands(node), *(node.outputs[:1] if node.op in VALUES else node.outputs)]
+    results = () if node.op in DECIDING else node.outputs[:1] if node.op in VALUES else node.outputs
+    values = [*value_operands(node), *results]
     if any(graph.tensors[name].dtype is not DType.FLOAT32 for name in values):
         return False
     if any(graph.tensors[name].dtype is DType.FLOAT32 for name in index_operands(node)):
         return False
     operands = [node.inputs[i] for i in CONSTANT_OPERANDS.get(node.op, ()) if i < len(node.inputs)]
     return all(name is None or graph.tensors[name].is_constant for name in operands)
+
+
+def _always(graph: Graph, node: Node) -> bool:
+    return True
 
 
 def _moving_states(graph: Graph, typed: set[str]) -> set[str]:
@@ -84,8 +98,10 @@ def _with_islands(graph: Graph, typed: set[str]) -> frozenset[str]:
         sources = [name for name in node.inputs if name is not None and not graph.tensors[name].is_constant]
         before = [name in producers and producers[name].output in typed for name in sources]
         after = [reader.output in typed for name in node.outputs for reader in consumers[name]]
+        if node.op in DECIDING:  # a score that has just been computed in float is not rounded for it
+            return bool(before) and all(before)
         return bool(after) and all(before) and all(after) and not set(node.outputs).intersection(graph.outputs)
 
-    while found := {node.output for node in graph.nodes if node.op in LIGHT and node.output not in typed and surrounded(node)}:
+    while found := {node.output for node in graph.nodes if node.op in (*LIGHT, *DECIDING) and node.output not in typed and surrounded(node)}:
         typed |= found
     return frozenset(typed)

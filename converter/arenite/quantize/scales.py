@@ -7,7 +7,7 @@ would cost a neighbour its precision, the tensors stay apart and lowering puts a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 import numpy as np
 
@@ -24,7 +24,7 @@ BOUNDED = {"Sigmoid": Range(0.0, 1.0), "HardSigmoid": Range(0.0, 1.0), "Tanh": R
 """Functions whose values have natural bounds: unseen inputs may reach them."""
 
 SMALLEST_SCALE = float(np.finfo(np.float32).tiny)
-MOVEMENT = ("Reshape", "Transpose", "Slice", "Expand", "Pad", "MaxPool", *SELECTING)
+MOVEMENT = ("Reshape", "Transpose", "Slice", "Expand", "Pad", "MaxPool", "ReduceMax", "ReduceMin", *SELECTING)
 MEANS = ("AveragePool", "ReduceMean")
 
 TOLERATED_GROWTH = 2.0
@@ -35,6 +35,8 @@ BOUND_TAKEN_ABOVE = 0.5
 """Share of its natural range that a bounded function must cover to be given all of it."""
 LARGEST_FILL = 8.0
 """A Pad value further out than this many times the data's range is a stand-in for infinity, and saturates."""
+MASKED_BELOW = 8.0
+"""How far beyond the data such a value of a Where is placed at least: a Softmax makes less than 1/2980 of it."""
 
 
 def asymmetric(chosen: Range) -> Quantization:
@@ -77,18 +79,20 @@ def predefined(graph: Graph, typed: frozenset[str] = frozenset()) -> dict[str, Q
     return fixed
 
 
-def quantized_tensors(graph: Graph, typed: frozenset[str] = frozenset()) -> list[str]:
+def quantized_tensors(graph: Graph, typed: frozenset[str] = frozenset(), steps: Set[str] = frozenset()) -> list[str]:
     """Every activation that exists as int8, in order of execution: what an int8 node reads or writes, and what goes in or out as float32
     (or persists, unless only nodes that are not quantized see it).
 
-    `typed` are the nodes, by their first output, that are not quantized (placement.py).
+    `typed` are the nodes, by their first output, that are not quantized (placement.py), `steps` the tensors that are int16
+    (state_tensors.py).
     """
     wanted = {*graph.inputs, *graph.outputs} - float_states(graph, typed)
     for node in graph.nodes:
-        if node.output not in typed:
+        converted = node.output in steps and len(node.inputs) == 1  # to int16: of float32, where that is there
+        if node.output not in typed and not converted:
             wanted.update(name for name in (*node.inputs, *node.outputs) if name is not None)
     order = dict.fromkeys([*graph.inputs, *(name for node in graph.nodes for name in node.outputs)])
-    return [name for name in order if name in wanted and graph.tensors[name].dtype is DType.FLOAT32]
+    return [name for name in order if name in wanted and name not in steps and graph.tensors[name].dtype is DType.FLOAT32]
 
 
 def float_states(graph: Graph, typed: frozenset[str]) -> set[str]:
@@ -102,29 +106,31 @@ def float_states(graph: Graph, typed: frozenset[str]) -> set[str]:
     return found
 
 
-def undetermined(graph: Graph, typed: frozenset[str] = frozenset()) -> list[str]:
+def undetermined(graph: Graph, typed: frozenset[str] = frozenset(), steps: Set[str] = frozenset()) -> list[str]:
     """Activations whose range must be observed: no predefined quantization reaches them, and no other range says enough (what moves
     elements has the range of what it moves)."""
-    groups = _Groups(graph, {}, typed)
+    groups = _Groups(graph, {}, typed, steps)
     groups.join_movement()
     moved = {
         node.output
         for node in groups.nodes
         if (_moves(node) or merges(node)) and any(name in groups.parent for name in value_operands(node))
     }
-    return [name for name in quantized_tensors(graph, typed) if name not in moved and groups.root(name) not in groups.fixed]
+    return [name for name in quantized_tensors(graph, typed, steps) if name not in moved and groups.root(name) not in groups.fixed]
 
 
-def choose_scales(graph: Graph, ranges: Mapping[str, Range], typed: frozenset[str] = frozenset()) -> dict[str, Quantization]:
-    """The quantization of every tensor of quantized_tensors(graph, typed).
+def choose_scales(
+    graph: Graph, ranges: Mapping[str, Range], typed: frozenset[str] = frozenset(), steps: Set[str] = frozenset()
+) -> dict[str, Quantization]:
+    """The quantization of every tensor of quantized_tensors(graph, typed, steps).
 
-    `ranges` has what an observer chose for each of undetermined(graph, typed); ranges of further tensors do no harm.
+    `ranges` has what an observer chose for each of undetermined(graph, typed, steps); ranges of further tensors do no harm.
     """
-    groups = _Groups(graph, ranges, typed)
+    groups = _Groups(graph, ranges, typed, steps)
     groups.join_movement()
     groups.join_merged()
     groups.join_means()
-    return {name: groups.quantization(name) for name in quantized_tensors(graph, typed)}
+    return {name: groups.quantization(name) for name in quantized_tensors(graph, typed, steps)}
 
 
 def _moves(node: Node) -> bool:
@@ -135,12 +141,12 @@ def _moves(node: Node) -> bool:
 class _Groups:
     """Sets of tensors that share a quantization, joined step by step (union-find)."""
 
-    def __init__(self, graph: Graph, ranges: Mapping[str, Range], typed: frozenset[str]) -> None:
+    def __init__(self, graph: Graph, ranges: Mapping[str, Range], typed: frozenset[str], steps: Set[str]) -> None:
         self.graph = graph
-        self.nodes = [node for node in graph.nodes if node.output not in typed]
+        self.nodes = [node for node in graph.nodes if node.output not in typed and node.output not in steps]
         """The int8 ones."""
         self.consumers = graph.consumers()
-        self.parent = {name: name for name in quantized_tensors(graph, typed)}
+        self.parent = {name: name for name in quantized_tensors(graph, typed, steps)}
         self.fixed = {name: chosen for name, chosen in predefined(graph, typed).items() if name in self.parent}
         """By root."""
         self.range = {name: self._own_range(name, ranges) for name in self.parent}
@@ -256,10 +262,22 @@ class _Groups:
         for name in value_operands(node):
             tensor = self.graph.tensor(name)
             if tensor.is_constant:
-                result = result.union(_values_range(tensor))
+                result = result.union(self._mask_range(node, tensor) if node.op == "Where" else _values_range(tensor))
             elif name in self.parent:
                 result = result.union(self.range[self.root(name)])
         return result
+
+    def _mask_range(self, node: Node, constant: Tensor) -> Range:
+        """Of a constant of a Where. What stands for minus infinity in front of a Softmax needs a place below the data, not its own value."""
+        data = Range(0.0, 0.0)
+        for name in value_operands(node):
+            if name in self.parent:
+                data = data.union(self.range[self.root(name)])
+        own, limit = _values_range(constant), LARGEST_FILL * max(abs(data.low), abs(data.high))
+        if limit <= 0:
+            return own
+        beyond = max(data.width, MASKED_BELOW)
+        return Range(own.low if own.low >= -limit else data.low - beyond, own.high if own.high <= limit else data.high + beyond)
 
     def _averages(self, node: Node) -> bool:
         """Whether results lie between elements of x: means, and interpolation by weights that are not negative."""

@@ -11,15 +11,24 @@ VALUES: dict[str, tuple[int, ...]] = {
     "ReverseSequence": (0,),
     "Trilu": (0,),
     "MaxPoolWithIndices": (0,),
+    "TopK": (0,),
     "MaxUnpool": (0,),
     "ScatterElements": (0, 2),
     "ScatterND": (0, 2),
     "TensorScatter": (0, 1),
     "OneHot": (1,),
+    "Where": (1, 2),
 }
 """Positions of the operands that are values; the others, and all outputs but the first, are integers. All of these only move elements."""
 
-TABLES = {"Resample": (0, 2)}
+DECIDING = ("ArgMax", "ArgMin", "Less", "LessOrEqual", "Equal")
+"""Their operands are values, their results integers or truths."""
+
+TABLES = {
+    "Resample": (0, 2),
+    **dict.fromkeys(("Lstm", "LstmLast"), (0, 1, 2, 3, 5, 6, 7)),
+    **dict.fromkeys(("Gru", "GruLast", "Rnn", "RnnLast"), (0, 1, 2, 3, 5)),
+}
 """The same of operators that compute."""
 
 SELECTING = tuple(op for op, positions in VALUES.items() if positions == (0,))

@@ -1,4 +1,4 @@
-"""Quantize, Dequantize: docs/numerics.md §1."""
+"""Quantize, Dequantize: docs/numerics.md §1, to and from int16 §12."""
 
 from __future__ import annotations
 
@@ -29,3 +29,10 @@ def quantize(p: Any, x: Array, y: Array) -> None:
 
 def dequantize(p: Any, x: Array, y: Array) -> None:
     y.reshape(-1)[...] = dequantize_values(x.reshape(-1), p.scale, p.zero_point)
+
+
+def quantize_int16(p: Any, x: Array, y: Array) -> None:
+    """clamp16(rint(x / s)); NaN gives 0."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.rint(x.reshape(-1).astype(np.float32) / np.float32(p.scale))
+    y.reshape(-1)[...] = np.clip(np.where(np.isnan(steps), np.float32(0), steps), -(1 << 15), (1 << 15) - 1)

@@ -1,7 +1,7 @@
 #include "recurrent_f32.h"
 
 /* One step: gates are z, r, h as ONNX orders them; h becomes the new state. */
-static void step(const arn_gru_params *p, int32_t d, const float *x, const float *weight, const float *recurrent, const float *bias,
+static void step(const arn_gru_typed_params *p, int32_t d, const float *x, const float *weight, const float *recurrent, const float *bias,
                  float *h, float *gate) {
     const int32_t n = p->hidden;
     const int32_t *function = p->activation + 2 * d;
@@ -32,7 +32,7 @@ static void step(const arn_gru_params *p, int32_t d, const float *x, const float
 }
 
 /* y may be null: the states of every step are not wanted. */
-static void run(const arn_gru_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+static void run(const arn_gru_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                 const int32_t *lengths, const float *initial_h, float *y, float *y_h, float *scratch) {
     const int32_t n = p->hidden;
     arn_recurrent_set(y_h, initial_h, p->directions * p->batch * n);
@@ -54,13 +54,13 @@ static void run(const arn_gru_params *p, const float *x, const float *weight, co
     }
 }
 
-void arn_gru_f32(const arn_gru_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+void arn_gru_f32(const arn_gru_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                  const int32_t *lengths, const float *initial_h, float *y, float *y_h, void *scratch) {
     run(p, x, weight, recurrent, bias, lengths, initial_h, y, y_h, (float *)scratch);
 }
 
-void arn_gru_last_f32(const arn_gru_last_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+void arn_gru_last_f32(const arn_gru_last_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                       const int32_t *lengths, const float *initial_h, float *y_h, void *scratch) {
     /* The two records are alike. */
-    run((const arn_gru_params *)(const void *)p, x, weight, recurrent, bias, lengths, initial_h, 0, y_h, (float *)scratch);
+    run((const arn_gru_typed_params *)(const void *)p, x, weight, recurrent, bias, lengths, initial_h, 0, y_h, (float *)scratch);
 }

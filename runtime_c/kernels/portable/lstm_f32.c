@@ -2,7 +2,7 @@
 
 /* One step: gates are i, o, f, c as ONNX orders them; h and c become the new state. The clip bounds what enters the gates' activations, not
  * the cell (as in onnxruntime; the standard is silent). */
-static void step(const arn_lstm_params *p, int32_t d, const float *x, const float *weight, const float *recurrent, const float *bias,
+static void step(const arn_lstm_typed_params *p, int32_t d, const float *x, const float *weight, const float *recurrent, const float *bias,
                  const float *peephole, float *h, float *c, float *gate) {
     const int32_t n = p->hidden;
     arn_recurrent_gates(gate, 4 * n, weight, x, p->features, recurrent, h, n, bias, bias == 0 ? 0 : bias + 4 * n);
@@ -25,7 +25,7 @@ static void step(const arn_lstm_params *p, int32_t d, const float *x, const floa
 }
 
 /* y may be null: the states of every step are not wanted. */
-static void run(const arn_lstm_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+static void run(const arn_lstm_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                 const int32_t *lengths, const float *initial_h, const float *initial_c, const float *peephole, float *y, float *y_h,
                 float *y_c, float *scratch) {
     const int32_t n = p->hidden;
@@ -50,16 +50,16 @@ static void run(const arn_lstm_params *p, const float *x, const float *weight, c
     }
 }
 
-void arn_lstm_f32(const arn_lstm_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+void arn_lstm_f32(const arn_lstm_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                   const int32_t *lengths, const float *initial_h, const float *initial_c, const float *peephole, float *y, float *y_h,
                   float *y_c, void *scratch) {
     run(p, x, weight, recurrent, bias, lengths, initial_h, initial_c, peephole, y, y_h, y_c, (float *)scratch);
 }
 
-void arn_lstm_last_f32(const arn_lstm_last_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
+void arn_lstm_last_f32(const arn_lstm_last_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                        const int32_t *lengths, const float *initial_h, const float *initial_c, const float *peephole, float *y_h,
                        float *y_c, void *scratch) {
     /* The two records are alike. */
-    run((const arn_lstm_params *)(const void *)p, x, weight, recurrent, bias, lengths, initial_h, initial_c, peephole, 0, y_h, y_c,
+    run((const arn_lstm_typed_params *)(const void *)p, x, weight, recurrent, bias, lengths, initial_h, initial_c, peephole, 0, y_h, y_c,
         (float *)scratch);
 }

@@ -24,6 +24,7 @@ VARIANTS = {
     "int8": 0,
     "bytes": 0,
     "wide": 1,
+    "int16_steps": 2,
     "float32": 16,
     "int32": 17,
     "int64": 18,
@@ -34,7 +35,8 @@ VARIANTS = {
     "uint32": 23,
     "plain_int8": 24,
 }
-"""Kernel variants and their numbers in the flat model, fixed for ever. From 16 on: elements that are not quantized, by type."""
+"""Kernel variants and their numbers in the flat model, fixed for ever. From 16 on: elements that are not quantized, by type. int16_steps is
+int16 with a scale (states), int16 a plain number."""
 
 UNBOUNDED = (float("-inf"), float("inf"))
 """The `clip` attribute of a node without a fused activation."""

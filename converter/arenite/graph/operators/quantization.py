@@ -1,4 +1,4 @@
-"""Quantize, Dequantize (ONNX QuantizeLinear, DequantizeLinear) and BatchNormalization, which passes fold or rewrite."""
+"""Quantize, Dequantize (ONNX QuantizeLinear, DequantizeLinear), Requantize and BatchNormalization, which passes fold or rewrite."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from arenite.graph.node import Node
 from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
-from arenite.graph.tensor import Tensor
+from arenite.graph.tensor import DType, Tensor
 
 
 def _same_shape(inputs: Inputs, attributes: Attributes) -> Shape:
@@ -34,15 +34,25 @@ def _dequantize_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) ->
     return _conversion_record(given(inputs, 0))
 
 
+def _requantize_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+    a = node.attributes
+    return {"count": outputs[0].elements, "multiplier": a["multiplier"], "shift": a["shift"], "zero_point": a["zero_point"]}
+
+
+def _narrowed(inputs: Inputs, attributes: Attributes) -> tuple[tuple[Shape, DType], ...]:
+    return ((given(inputs, 0).shape, DType.INT8),)
+
+
 _CONVERSION = (Param("count", "elements"), Param("scale", "", is_float=True), Param("zero_point", ""))
 
 QUANTIZE = Operator(
     name="Quantize",
-    summary="float32 to int8; scale and zero point are the output tensor's quantization",
+    summary="float32 to int8 or int16; scale and zero point are the output tensor's quantization",
     onnx=("QuantizeLinear",),
     inputs=(Operand("x", "float32"),),
     shape=_same_shape,
     code=16,
+    variants=("int8", "int16_steps"),
     stored=(Operand("x", "float32"),),
     params=_CONVERSION,
     record=_quantize_record,
@@ -50,14 +60,33 @@ QUANTIZE = Operator(
 )
 DEQUANTIZE = Operator(
     name="Dequantize",
-    summary="int8 to float32; scale and zero point are the input tensor's quantization",
+    summary="int8 or int16 to float32; scale and zero point are the input tensor's quantization",
     onnx=("DequantizeLinear",),
     inputs=(Operand("x", "int8"),),
     shape=_same_shape,
     code=17,
+    variants=("int8", "int16_steps"),
     stored=(Operand("x", "int8"),),
     params=_CONVERSION,
     record=_dequantize_record,
+)
+REQUANTIZE = Operator(
+    name="Requantize",
+    summary="int16 to int8, numerics §12; made by quantization where int8 layers read a state",
+    inputs=(Operand("x", "int16"),),
+    shape=_same_shape,
+    results=_narrowed,
+    code=240,
+    variants=("int16_steps",),
+    stored=(Operand("x", "int16"),),
+    params=(
+        Param("count", "elements"),
+        Param("multiplier", "below 2^15"),
+        Param("shift", "1 … 30"),
+        Param("zero_point", "of the output"),
+    ),
+    record=_requantize_record,
+    in_place=(0,),
 )
 BATCH_NORMALIZATION = Operator(
     name="BatchNormalization",
@@ -74,4 +103,4 @@ BATCH_NORMALIZATION = Operator(
     shape=_same_shape,
 )
 
-QUANTIZATION = (QUANTIZE, DEQUANTIZE, BATCH_NORMALIZATION)
+QUANTIZATION = (QUANTIZE, DEQUANTIZE, REQUANTIZE, BATCH_NORMALIZATION)

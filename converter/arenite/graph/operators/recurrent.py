@@ -1,4 +1,5 @@
-"""LSTM, GRU and RNN on float32, as ONNX defines them. Batches are in the second dimension of x (layout 0).
+"""LSTM, GRU and RNN as ONNX defines them, on float32 or int8 with int16 states (numerics §12). Batches are in the second dimension of x
+(layout 0).
 
 The outputs that hold the last states are the kernel's working memory as well. Where nobody reads the states of every step, the operator
 is the one without that output: `LstmLast` for `Lstm`, and so on.
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from arenite.graph.node import Node
-from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
+from arenite.graph.operators.declaration import Attribute, Attributes, Form, Inputs, Operand, Operator, Param, Record, Shape, given
 from arenite.graph.tensor import DType, Tensor
 
 ACTIVATIONS = {
@@ -31,6 +32,9 @@ ACTIVATIONS = {
 MAX_ACTIVATIONS = 6
 """Three a direction."""
 
+TABLE_INTERVALS = 512
+"""Of the int8 form's table of tanh on [0, 8]."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -45,12 +49,24 @@ class Cell:
     """Activations a direction."""
     scratch: int
     """Vectors of `hidden` floats that the kernel needs."""
+    scratch_int8: int
+    """Vectors of `hidden` int16 that the int8 form needs."""
     has_cell: bool = False
 
 
-LSTM = Cell("Lstm", 190, gates=4, biases=8, functions=3, scratch=4, has_cell=True)
-GRU = Cell("Gru", 192, gates=3, biases=6, functions=2, scratch=3)
-RNN = Cell("Rnn", 194, gates=1, biases=2, functions=1, scratch=1)
+LSTM = Cell("Lstm", 190, gates=4, biases=8, functions=3, scratch=4, scratch_int8=1, has_cell=True)
+GRU = Cell("Gru", 192, gates=3, biases=6, functions=2, scratch=3, scratch_int8=2)
+RNN = Cell("Rnn", 194, gates=1, biases=2, functions=1, scratch=1, scratch_int8=1)
+CELLS = {cell.name: cell for cell in (LSTM, GRU, RNN)}
+
+
+def cell_of(op: str) -> Cell | None:
+    """The kind of layer that an operator of this file is; None for other operators."""
+    return CELLS.get(op.removesuffix("Last"))
+
+
+def _is_int8(attributes: Attributes) -> bool:
+    return attributes.get("variant") == "int8"
 
 
 def _sizes(cell: Cell, inputs: Inputs, attributes: Attributes) -> tuple[int, int, int, int, int]:
@@ -60,9 +76,15 @@ def _sizes(cell: Cell, inputs: Inputs, attributes: Attributes) -> tuple[int, int
     if len(x) != 3 or weight != (directions, cell.gates * hidden, x[2]) or recurrent != (directions, cell.gates * hidden, hidden):
         raise ValueError(f"x{x}, W{weight} and R{recurrent} do not fit {directions} directions of {hidden} units")
     state = (directions, x[1], hidden)
-    expected = [(directions, cell.biases * hidden), (x[1],), state]
+    expected: list[Shape] = [(directions, cell.biases * hidden), (x[1],), state]
     if cell.has_cell:
         expected += [state, (directions, 3 * hidden)]
+    if _is_int8(attributes):
+        expected = [(directions, cell.gates * hidden, 3), (TABLE_INTERVALS + 1,), (x[1],), state]
+        if cell.has_cell:
+            expected.append(state)
+        if cell is GRU:
+            expected.append((directions, hidden))
     for position, shape in enumerate(expected, 3):
         tensor = inputs[position] if position < len(inputs) else None
         if tensor is not None and tensor.shape != shape:
@@ -73,9 +95,10 @@ def _sizes(cell: Cell, inputs: Inputs, attributes: Attributes) -> tuple[int, int
 def _results(cell: Cell, every: bool) -> Callable[[Inputs, Attributes], tuple[tuple[Shape, DType], ...]]:
     def results(inputs: Inputs, attributes: Attributes) -> tuple[tuple[Shape, DType], ...]:
         steps, batch, _, hidden, directions = _sizes(cell, inputs, attributes)
-        state = ((directions, batch, hidden), DType.FLOAT32)
+        every_type, state_type = (DType.INT8, DType.INT16) if _is_int8(attributes) else (DType.FLOAT32, DType.FLOAT32)
+        state = ((directions, batch, hidden), state_type)
         states = (state, state) if cell.has_cell else (state,)
-        return (((steps, directions, batch, hidden), DType.FLOAT32), *states) if every else states
+        return (((steps, directions, batch, hidden), every_type), *states) if every else states
 
     return results
 
@@ -106,9 +129,31 @@ def _record(cell: Cell) -> Callable[[Node, Inputs, Sequence[Tensor]], Record]:
     return record
 
 
+def _int8_record(cell: Cell) -> Callable[[Node, Inputs, Sequence[Tensor]], Record]:
+    def record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
+        a = node.attributes
+        steps, batch, features, hidden, directions = _sizes(cell, inputs, a)
+        values: Record = {
+            "steps": steps,
+            "batch": batch,
+            "features": features,
+            "hidden": hidden,
+            "directions": directions,
+            "first_reverse": int(a["directions"][0]),
+            **{name: a[name] for name in ("shift", "limit", "state_bits", "output_zero_point", "output_multiplier", "output_shift")},
+        }
+        if cell is LSTM:
+            values["cell_bits"] = a["cell_bits"]
+        if cell is GRU:
+            values["linear_before_reset"] = int(a["linear_before_reset"])
+        return values
+
+    return record
+
+
 def _scratch(cell: Cell) -> Callable[[Node, Inputs, Sequence[Tensor]], int]:
     def scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
-        return 4 * cell.scratch * int(node.attributes["hidden"])
+        return (2 * cell.scratch_int8 if _is_int8(node.attributes) else 4 * cell.scratch) * int(node.attributes["hidden"])
 
     return scratch
 
@@ -132,11 +177,21 @@ def _operator(cell: Cell, every: bool) -> Operator:
             Operand("initial_c", "[directions, batch, hidden]", optional=True),
             Operand("peephole", "[directions, 3 · hidden]: P", optional=True),
         ]
-    own = {
-        "Lstm": (Param("coupled", "0 or 1: the forget gate is 1 − the input gate"),),
-        "Gru": (Param("linear_before_reset", "0 or 1"),),
-        "Rnn": (),
-    }[cell.name]
+    int8_operands = [
+        Operand("x", "int8 [steps, batch, features]"),
+        Operand("weight", f"int8 [directions, {cell.gates} · hidden, features]: W", constant=True),
+        Operand("recurrent", f"int8 [directions, {cell.gates} · hidden, hidden]: R", constant=True),
+        Operand("row", f"int32 [directions, {cell.gates} · hidden, 3]: of each row b, m_x, m_r", constant=True),
+        Operand("table", f"int16 [{TABLE_INTERVALS + 1}]: tanh", constant=True),
+        Operand("lengths", "int32 [batch]: steps of each sequence", optional=True),
+        Operand("initial_h", "int16 [directions, batch, hidden]", optional=True),
+    ]
+    if cell.has_cell:
+        int8_operands.append(Operand("initial_c", "int16 [directions, batch, hidden]", optional=True))
+    if cell is GRU:
+        int8_operands.append(
+            Operand("recurrent_bias", "int32 [directions, hidden]: b_r, with linear_before_reset", constant=True, optional=True)
+        )
     results = _results(cell, every)
     return Operator(
         name=cell.name if every else f"{cell.name}Last",
@@ -152,24 +207,46 @@ def _operator(cell: Cell, every: bool) -> Operator:
         shape=lambda inputs, attributes: results(inputs, attributes)[0][0],
         results=results,
         code=cell.code if every else cell.code + 1,
-        variants=("float32",),
-        stored=tuple(operands),
-        params=(
-            Param("steps", ""),
-            Param("batch", ""),
-            Param("features", "of the input"),
-            Param("hidden", "units"),
-            Param("directions", "1 or 2"),
-            Param("first_reverse", "0 or 1: the first direction goes from the end to the start; a second one does"),
-            Param("activation", f"numbers of the functions, {cell.functions} a direction, then 0", MAX_ACTIVATIONS),
-            Param("alpha", "their parameters", MAX_ACTIVATIONS, is_float=True),
-            Param("beta", "", MAX_ACTIVATIONS, is_float=True),
-            Param("clip", "bound of what enters them; not finite: none", is_float=True),
-            *own,
-        ),
-        record=_record(cell),
+        stored=tuple(int8_operands),
+        params=(*_SIZES, *_INT8_PARAMS, *_INT8_OWN[cell.name]),
+        record=_int8_record(cell),
+        typed=Form(("float32",), tuple(operands), (*_SIZES, *_float_params(cell)), _record(cell)),
         macs=_macs,
         scratch=_scratch(cell),
+    )
+
+
+_SIZES = (
+    Param("steps", ""),
+    Param("batch", ""),
+    Param("features", "of the input"),
+    Param("hidden", "units"),
+    Param("directions", "1 or 2"),
+    Param("first_reverse", "0 or 1: the first direction goes from the end to the start; a second one does"),
+)
+_INT8_PARAMS = (
+    Param("shift", "S, 9 … 46"),
+    Param("limit", "C, 0 … 2^19"),
+    Param("state_bits", "p_h, 0 … 15"),
+    Param("output_zero_point", "of the states of every step; 0 where they are not given"),
+    Param("output_multiplier", "below 2^15"),
+    Param("output_shift", "1 … 30"),
+)
+_OWN = {
+    "Lstm": (Param("coupled", "0 or 1: the forget gate is 1 − the input gate"),),
+    "Gru": (Param("linear_before_reset", "0 or 1"),),
+    "Rnn": (),
+}
+_INT8_OWN = {"Lstm": (Param("cell_bits", "p_c, 0 … 15"),), "Gru": _OWN["Gru"], "Rnn": ()}
+
+
+def _float_params(cell: Cell) -> tuple[Param, ...]:
+    return (
+        Param("activation", f"numbers of the functions, {cell.functions} a direction, then 0", MAX_ACTIVATIONS),
+        Param("alpha", "their parameters", MAX_ACTIVATIONS, is_float=True),
+        Param("beta", "", MAX_ACTIVATIONS, is_float=True),
+        Param("clip", "bound of what enters them; not finite: none", is_float=True),
+        *_OWN[cell.name],
     )
 
 

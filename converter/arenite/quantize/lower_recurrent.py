@@ -1,0 +1,201 @@
+"""LSTM, GRU, RNN: integer weights, row numbers and the table of their int8 form. Numerics §12."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arenite.graph import Graph, Node, Quantization, Tensor
+from arenite.graph.operators.recurrent import GRU, LSTM, TABLE_INTERVALS, Cell, cell_of
+from arenite.quantize.lowering import Lowering
+from arenite.quantize.multipliers import quantize_steps, scale_of, step_multiplier, zero_point_of
+
+ACTIVATIONS = {"Lstm": ("Sigmoid", "Tanh", "Tanh"), "Gru": ("Sigmoid", "Tanh"), "Rnn": ("Tanh",)}
+"""Those that the int8 form has, of a direction."""
+CONSTANT = (1, 2, 3)
+"""Operands that it must know: W, R, B."""
+PEEPHOLE = 7
+POINT = 15
+"""Fractional bits of a gate's argument."""
+LARGEST_ARGUMENT = 1 << 19
+LARGEST_SHIFT, LEAST_SHIFT = 46, 9
+MULTIPLIER_LIMIT = 1 << 30
+ACCUMULATOR_LIMIT = 1 << 31
+UNUSED_ROW = 2.0**-19
+"""What one step of the accumulator of a row without weights is worth: its bias is exact to that."""
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def fits_recurrent(graph: Graph, node: Node) -> bool:
+    """Whether a recurrent node has constant weights and nothing that only float32 has."""
+    cell = cell_of(node.op)
+    if cell is None or node.attributes.get("coupled") or graph.tensor(node.inputs[0]).is_constant:
+        return False
+    names = tuple(name for name, _, _ in node.attributes["activations"])
+    if names != ACTIVATIONS[cell.name] * len(node.attributes["directions"]):
+        return False
+    if any(node.inputs[i] is not None and not graph.tensor(node.inputs[i]).is_constant for i in CONSTANT if i < len(node.inputs)):
+        return False
+    return not (cell is LSTM and len(node.inputs) > PEEPHOLE and node.inputs[PEEPHOLE] is not None)
+
+
+def initial_states(node: Node) -> list[str]:
+    """The operands that it starts from, h and c, as far as there are any."""
+    cell = cell_of(node.op)
+    positions = () if cell is None else (5, 6) if cell.has_cell else (5,)
+    return [name for i in positions if i < len(node.inputs) and (name := node.inputs[i]) is not None]
+
+
+def last_states(node: Node) -> tuple[str, ...]:
+    """The results that hold its states after the last step, h and c."""
+    return node.outputs if node.op.endswith("Last") else node.outputs[1:]
+
+
+def tanh_table() -> NDArray[np.int16]:
+    """T."""
+    values = np.rint((1 << POINT) * np.tanh(np.arange(TABLE_INTERVALS + 1) / 64))
+    return np.minimum(values, (1 << POINT) - 1).astype(np.int16)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """W or R in integers, with what is added to its product: arrays [directions, rows, …]."""
+
+    weights: Integers
+    scale: Floats
+    bias: Integers
+    doubled: int
+    """Rows whose scale had to grow."""
+
+    @property
+    def real(self) -> NDArray[np.float32]:
+        """The weights as they are stored."""
+        return np.asarray(self.weights * self.scale[..., None], np.float32)
+
+
+def integer_matrix(weights: Floats, bias: Floats, unit: float, largest: int, zero_point: int) -> Matrix:
+    """Rows in steps of ±127, of scales that are float32 and for which the accumulator proof holds.
+
+    `unit` is the scale of what the matrix is multiplied with, `largest` the greatest |q| of that, whose zero point goes into the bias.
+    """
+    peak = np.abs(weights).max(axis=-1, initial=0.0)
+    scale = np.where(peak > 0, peak / 127, UNUSED_ROW / unit).astype(np.float32).astype(np.float64)
+    scale = np.maximum(scale, float(np.finfo(np.float32).tiny))
+    doubled = np.zeros(scale.shape, bool)
+    while True:
+        steps = np.clip(np.rint(weights / scale[..., None]), -127, 127).astype(np.int64)
+        exact = np.rint(bias / (unit * scale)) - zero_point * steps.sum(axis=-1)
+        failing = np.abs(exact) + largest * np.abs(steps).sum(axis=-1) >= ACCUMULATOR_LIMIT
+        if not failing.any():
+            return Matrix(steps, scale, exact.astype(np.int64), int(doubled.sum()))
+        scale = np.where(failing, 2 * scale, scale)
+        doubled |= failing
+
+
+def row_multipliers(effective: Floats) -> tuple[Integers, int, bool]:
+    """(m, S, whether all m are exact) for real numbers per step, [rows, …], in units of 2^−15."""
+    largest = float(effective.max(initial=0.0))
+    shift = LARGEST_SHIFT
+    while shift > LEAST_SHIFT and np.rint(largest * 2.0**shift) >= MULTIPLIER_LIMIT:
+        shift -= 1
+    steps = np.rint(effective * 2.0**shift)
+    return np.minimum(steps, MULTIPLIER_LIMIT - 1).astype(np.int64), shift, bool(np.all(steps < MULTIPLIER_LIMIT))
+
+
+def bits_of(quantization: Quantization) -> int:
+    """p of a scale 2^−p."""
+    return -int(np.log2(scale_of(quantization)))
+
+
+def lower_recurrent(lowering: Lowering, node: Node) -> None:
+    cell = cell_of(node.op)
+    assert cell is not None
+    x, source = lowering.quantization[node.input], lowering.source
+    state, *cell_state = (lowering.steps[name] for name in last_states(node))
+    after = bool(node.attributes.get("linear_before_reset"))
+    own_bias, other_bias = _biases(cell, node, lowering, after)
+    own = integer_matrix(_float64(source.tensor(node.inputs[1])), own_bias, scale_of(x), 128, zero_point_of(x))
+    other = integer_matrix(_float64(source.tensor(node.inputs[2])), other_bias, scale_of(state), 1 << 15, 0)
+    effective = np.stack([scale_of(x) * own.scale, scale_of(state) * other.scale], -1) * 2.0**POINT
+    multipliers, shift, exact = row_multipliers(effective)
+    lowering.rounded[node.output] = {1: own.real, 2: other.real}
+    _remark(lowering, node, own.doubled + other.doubled, exact)
+
+    row = np.concatenate([own.bias[..., None], multipliers], -1).astype(np.int32)
+    rows = slice(2 * node.attributes["hidden"], None)
+    operands: list[str | None] = [
+        node.input,
+        lowering.constant(str(node.inputs[1]), own.weights.astype(np.int8)),
+        lowering.constant(str(node.inputs[2]), other.weights.astype(np.int8)),
+        lowering.constant(f"{node.output}/row", row),
+        lowering.constant("tanh_table", tanh_table()),
+        _lengths(lowering, node),
+        _initial(lowering, node, 5, state),
+    ]
+    attributes = {
+        **node.attributes,
+        "shift": shift,
+        "limit": int(min(np.rint(float(node.attributes["threshold"]) * 2.0**POINT), LARGEST_ARGUMENT)),
+        "state_bits": bits_of(state),
+        **_output(lowering, node, state),
+        "variant": "int8",
+    }
+    if cell is LSTM:
+        operands.append(_initial(lowering, node, 6, cell_state[0]))
+        attributes["cell_bits"] = bits_of(cell_state[0])
+    if cell is GRU:
+        operands.append(lowering.constant(f"{node.output}/recurrent_bias", other.bias[:, rows].astype(np.int32)) if after else None)
+    lowering.target.nodes.append(Node(node.op, node.name, tuple(operands), node.outputs, attributes, node.origins))
+
+
+def _float64(tensor: Tensor) -> Floats:
+    return np.asarray(tensor.data, np.float64)
+
+
+def _biases(cell: Cell, node: Node, lowering: Lowering, after: bool) -> tuple[Floats, Floats]:
+    """Of W's rows and of R's, [directions, rows]: one, but for the candidate of a GRU whose reset gate multiplies R's part with its bias."""
+    shape = (len(node.attributes["directions"]), cell.gates * node.attributes["hidden"])
+    if len(node.inputs) < 4 or node.inputs[3] is None:
+        return np.zeros(shape), np.zeros(shape)
+    own, other = np.moveaxis(_float64(lowering.source.tensor(node.inputs[3])).reshape(shape[0], 2, shape[1]), 1, 0)
+    kept = np.zeros(shape)
+    if after:
+        kept[:, 2 * node.attributes["hidden"] :] = other[:, 2 * node.attributes["hidden"] :]
+    return own + other - kept, kept
+
+
+def _lengths(lowering: Lowering, node: Node) -> str | None:
+    name = node.inputs[4] if len(node.inputs) > 4 else None
+    if name is None:
+        return None
+    data = lowering.source.tensors[name].data
+    return name if data is None else lowering.constant(name, np.asarray(data, np.int32))
+
+
+def _initial(lowering: Lowering, node: Node, position: int, state: Quantization) -> str | None:
+    name = node.inputs[position] if position < len(node.inputs) else None
+    data = None if name is None else lowering.source.tensors[name].data
+    if data is None:
+        return name
+    steps = quantize_steps(data, state)
+    return lowering.constant(str(name), steps, state) if steps.any() else None
+
+
+def _output(lowering: Lowering, node: Node, state: Quantization) -> dict[str, int]:
+    """Of the states of every step."""
+    if node.op.endswith("Last"):
+        return {"output_zero_point": 0, "output_multiplier": 0, "output_shift": 1}
+    y = lowering.quantization[node.output]
+    multiplier, shift = step_multiplier(scale_of(state) / scale_of(y))
+    return {"output_zero_point": zero_point_of(y), "output_multiplier": multiplier, "output_shift": shift}
+
+
+def _remark(lowering: Lowering, node: Node, doubled: int, exact: bool) -> None:
+    if doubled:
+        lowering.note(node, f"weight scale enlarged in {doubled} rows to keep the accumulators within 32 bits")
+    if not exact:
+        lowering.note(node, "the input's scale is so coarse that one step of it saturates gates")

@@ -1,0 +1,200 @@
+"""Which tensors are int16: the states of recurrent layers in int8, and what is only moved between them and the ends of the graph.
+
+Such a tensor has no int8 form; where an int8 layer reads it, or a recurrent layer starts from something else, a Reshape of the same shape
+is put between, which lowering turns into a conversion. A port that is int16 inside is float32 outside (edges.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from arenite.graph import DType, Graph, Node, Quantization, Tensor
+from arenite.graph.operators.recurrent import cell_of
+from arenite.quantize.lower_movement import CARRYING
+from arenite.quantize.lower_recurrent import initial_states, last_states
+from arenite.quantize.ranges import Range
+
+HEADROOM = 1.25
+"""Of cells, beyond the largest that calibration shows."""
+MOST_BITS = 15
+
+
+@dataclass(frozen=True)
+class StateTensors:
+    """`graph` has the conversions; `names` are its int16 tensors."""
+
+    graph: Graph
+    names: frozenset[str]
+
+
+def recurrent_nodes(graph: Graph, typed: frozenset[str]) -> list[Node]:
+    """Recurrent layers in their int8 form."""
+    return [node for node in graph.nodes if cell_of(node.op) is not None and node.output not in typed]
+
+
+def find_state_tensors(graph: Graph, typed: frozenset[str]) -> StateTensors:
+    """`graph` as it is where no recurrent layer is quantized. `typed`: the nodes, by their first output, that are not."""
+    nodes = recurrent_nodes(graph, typed)
+    if not nodes:
+        return StateTensors(graph, frozenset())
+    names = _consistent(graph, nodes, typed)
+    graph = graph.copy()
+    added = _convert_operands(graph, nodes, names)
+    names = names | added
+    _convert_readers(graph, names, typed)
+    return StateTensors(graph, frozenset(names))
+
+
+def _consistent(graph: Graph, nodes: list[Node], typed: frozenset[str]) -> set[str]:
+    """States are int16 at both ends or at none."""
+    refused: set[str] = set()
+    while True:
+        names = _moved(graph, nodes, typed, refused)
+        broken = {end for s in graph.states if (s.input in names) != (s.output in names) for end in (s.input, s.output)} - refused
+        if not broken:
+            return names
+        refused |= broken
+
+
+def _moved(graph: Graph, nodes: list[Node], typed: frozenset[str], refused: set[str]) -> set[str]:
+    """The last states, and what movement takes from inputs to initial states, and from either to outputs."""
+    consumers = graph.consumers()
+    operands = {name for node in nodes for name in initial_states(node) if not graph.tensors[name].is_constant}
+    inputs = {name for name in graph.inputs if graph.tensors[name].dtype is DType.FLOAT32 and name not in refused}
+    inputs -= set(graph.outputs)
+    movement = [node for node in graph.nodes if node.op in CARRYING and node.output not in typed and node.output not in refused]
+    from_inputs = _reached(graph, movement, inputs)
+    wanted = set(operands)
+    for node in reversed(from_inputs):
+        if node.output in wanted:
+            wanted.update(_activations(graph, node))
+    beginnings = {name for name in wanted if name in inputs or any(name == node.output for node in from_inputs)}
+    names = beginnings | {name for node in nodes for name in last_states(node)}
+    ends = set(graph.outputs) - refused
+    to_outputs = _reached(graph, movement, names)
+    for node in reversed(to_outputs):
+        if node.output in ends or any(reader.output in ends for reader in consumers[node.output] if reader in to_outputs):
+            ends.add(node.output)
+            names.add(node.output)
+    return names
+
+
+def _reached(graph: Graph, movement: list[Node], sources: set[str]) -> list[Node]:
+    """Movement of nothing but `sources`, in order."""
+    known, found = set(sources), []
+    for node in movement:
+        read = _activations(graph, node)
+        if read and known.issuperset(read):
+            known.add(node.output)
+            found.append(node)
+    return found
+
+
+def _activations(graph: Graph, node: Node) -> list[str]:
+    return [name for name in node.inputs if name is not None and not graph.tensors[name].is_constant]
+
+
+def _convert_operands(graph: Graph, nodes: list[Node], names: set[str]) -> set[str]:
+    """Give recurrent layers int16 versions of what they start from. Returns the new names."""
+    versions: dict[str, str] = {}
+    for node in nodes:
+        for name in initial_states(node):
+            if name not in names and name not in versions and not graph.tensors[name].is_constant:
+                versions[name] = _copy(graph, name, f"{name}/int16", node)
+    for node in nodes:
+        old = next(n for n in graph.nodes if n.output == node.output)
+        inputs = tuple(versions.get(name, name) if i in (5, 6) and name is not None else name for i, name in enumerate(old.inputs))
+        graph.replace_node(old, [replace(old, inputs=inputs)])
+    return set(versions.values())
+
+
+def _convert_readers(graph: Graph, names: set[str], typed: frozenset[str]) -> None:
+    """Give int8 layers int8 versions of int16 tensors. Layers that are not quantized read either."""
+    for name in sorted(names):
+        readers = [node for node in graph.consumers()[name] if not _takes(node, name, names, typed)]
+        if not readers:
+            continue
+        version = _copy(graph, name, f"{name}/int8", readers[0])
+        for node in readers:
+            inputs = tuple(version if n == name else n for n in node.inputs)
+            graph.replace_node(next(n for n in graph.nodes if n is node), [replace(node, inputs=inputs)])
+
+
+def _takes(node: Node, name: str, names: set[str], typed: frozenset[str]) -> bool:
+    """Whether a reader of an int16 tensor wants it as it is."""
+    if node.output in typed or (node.op in CARRYING and node.output in names):
+        return True
+    return cell_of(node.op) is not None and name in node.inputs[5:7] and name != node.inputs[0]
+
+
+def _copy(graph: Graph, name: str, version: str, reader: Node) -> str:
+    """A Reshape of `name` before `reader`."""
+    tensor = graph.tensors[name]
+    version = graph.add(Tensor(version, tensor.shape, tensor.dtype)).name
+    node = Node("Reshape", reader.name, (name,), (version,), {"shape": tensor.shape})
+    at = next(i for i, n in enumerate(graph.nodes) if n is reader or n.output == reader.output)
+    graph.nodes.insert(at, node)
+    return version
+
+
+def initial_tensors(graph: Graph, nodes: list[Node]) -> list[str]:
+    """What recurrent layers start from, whose ranges calibration must tell."""
+    current = {node.output: node for node in graph.nodes}
+    return [name for node in nodes for name in initial_states(current[node.output]) if not graph.tensors[name].is_constant]
+
+
+def state_quantization(
+    found: StateTensors, nodes: list[Node], ranges: Mapping[str, Range], cells: Mapping[str, float]
+) -> dict[str, Quantization]:
+    """A scale 2^−p for each int16 tensor: one for those that are moved into each other. `ranges` has those of initial_tensors(), `cells`
+    max |c| of any step, by the result that holds the last cells."""
+    graph = found.graph
+    current = {node.output: node for node in graph.nodes}
+    group = {name: name for name in found.names}
+
+    def root(name: str) -> str:
+        while group[name] != name:
+            name = group[name]
+        return name
+
+    def join(a: str, b: str) -> None:
+        group[root(a)] = root(b)
+
+    reach = dict.fromkeys(found.names, 1.0)
+    for node in graph.nodes:
+        if node.op in CARRYING and node.output in found.names:
+            for name in node.inputs:
+                if name in found.names:
+                    join(name, node.output)
+    for state in graph.states:
+        if state.input in found.names and state.output in found.names:
+            join(state.input, state.output)
+    for node in (current[node.output] for node in nodes):
+        for index, (position, last) in enumerate(zip((5, 6), last_states(node), strict=False)):
+            start = node.inputs[position] if position < len(node.inputs) else None
+            if start in found.names:
+                join(str(start), last)
+            values = [cells[last] * HEADROOM] if index == 1 else [_beginning(graph, start, ranges)]
+            reach[last] = max(reach[last], *values)
+    limits: dict[str, float] = {}
+    for name in found.names:
+        limits[root(name)] = max(limits.get(root(name), 1.0), reach[name])
+    return {name: Quantization.per_tensor(2.0 ** -_bits(limits[root(name)]), 0) for name in found.names}
+
+
+def _beginning(graph: Graph, name: str | None, ranges: Mapping[str, Range]) -> float:
+    if name is None:
+        return 0.0
+    data = graph.tensors[name].data
+    return max(abs(ranges[name].low), abs(ranges[name].high)) if data is None else float(np.abs(data).max(initial=0.0))
+
+
+def _bits(limit: float) -> int:
+    """The greatest p for which `limit` is at most 2^(15 − p), to half a step."""
+    bits = MOST_BITS
+    while bits > 0 and limit > 2.0 ** (MOST_BITS - bits) * (1 + 2.0**-16):
+        bits -= 1
+    return bits

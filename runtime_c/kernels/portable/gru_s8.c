@@ -1,0 +1,101 @@
+#include <string.h>
+
+#include "recurrent_s8.h"
+
+typedef struct gru_layer {
+    const arn_gru_params *p;
+    const int8_t *weight;
+    const int8_t *recurrent;
+    const int32_t *row;
+    const int32_t *recurrent_bias; /* may be null */
+    const int16_t *table;
+    int16_t *next;     /* h after the step, while its gates still read the one before */
+    int16_t *returned; /* r · h, with linear_before_reset 0 */
+} gru_layer;
+
+/* Accumulators of a gate, or of several. */
+typedef struct gru_sums {
+    uint32_t own[ARN_DOT_FILTERS];
+    uint32_t other[ARN_DOT_FILTERS];
+} gru_sums;
+
+/* Of `count` gates of unit j, from `first` on. Those of h start from the candidate's bias where it is among them with linear_before_reset.
+ */
+static gru_sums sums(const gru_layer *layer, int32_t d, int32_t j, int32_t first, int32_t count, const int8_t *x, const int16_t *h) {
+    const int32_t n = layer->p->hidden, features = layer->p->features, begin = (d * 3 + first) * n + j;
+    gru_sums s = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    for (int32_t gate = 0; gate < count; gate++) {
+        s.own[gate] = (uint32_t)layer->row[(begin + gate * n) * ARN_ROW_NUMBERS];
+    }
+    if (count == 3 && layer->recurrent_bias != 0) {
+        s.other[2] = (uint32_t)layer->recurrent_bias[d * n + j];
+    }
+    arn_dot_s8(s.own, count, n * features, x, layer->weight + begin * features, features);
+    arn_dot_s16(s.other, count, n * n, h, layer->recurrent + begin * n, n);
+    return s;
+}
+
+static int32_t gate_of(const gru_layer *layer, int32_t d, int32_t j, int32_t gate, uint32_t own, uint32_t other) {
+    const arn_gru_params *p = layer->p;
+    return arn_gate(own, other, layer->row + ((d * 3 + gate) * p->hidden + j) * ARN_ROW_NUMBERS, p->shift, p->limit);
+}
+
+/* The argument of the candidate where r multiplies what the matrix made of h. */
+static int32_t reset_after(const gru_layer *layer, int32_t d, int32_t j, int32_t r, uint32_t own, uint32_t other) {
+    const arn_gru_params *p = layer->p;
+    const int32_t *row = layer->row + ((d * 3 + 2) * p->hidden + j) * ARN_ROW_NUMBERS;
+    const int64_t widest = (int64_t)1 << 46;
+    const int64_t x = arn_limited(arn_shifted((int64_t)arn_scaled(own, row[1]), p->shift - 8), widest);
+    const int64_t u = arn_limited(arn_shifted((int64_t)arn_scaled(other, row[2]), p->shift - 8), widest);
+    return (int32_t)arn_limited(arn_shifted(x * ((int64_t)1 << 15) + r * u, 23), p->limit);
+}
+
+/* Gates are z, r, h as ONNX orders them. */
+static void step(const void *context, int32_t d, const int8_t *x, int16_t *h, int16_t *unused) {
+    (void)unused;
+    const gru_layer *layer = (const gru_layer *)context;
+    const arn_gru_params *p = layer->p;
+    const int32_t n = p->hidden, after = p->linear_before_reset;
+    for (int32_t j = 0; j < n && !after; j++) {
+        const gru_sums s = sums(layer, d, j, 1, 1, x, h);
+        const int32_t r = arn_sigmoid_s16(layer->table, gate_of(layer, d, j, 1, s.own[0], s.other[0]));
+        layer->returned[j] = (int16_t)((r * h[j] + (1 << 14)) >> 15);
+    }
+    for (int32_t j = 0; j < n; j++) {
+        const gru_sums s = sums(layer, d, j, 0, after ? 3 : 1, x, h);
+        int32_t a;
+        if (after) {
+            const int32_t r = arn_sigmoid_s16(layer->table, gate_of(layer, d, j, 1, s.own[1], s.other[1]));
+            a = reset_after(layer, d, j, r, s.own[2], s.other[2]);
+        } else {
+            const gru_sums last = sums(layer, d, j, 2, 1, x, layer->returned);
+            a = gate_of(layer, d, j, 2, last.own[0], last.other[0]);
+        }
+        const int32_t z = arn_sigmoid_s16(layer->table, gate_of(layer, d, j, 0, s.own[0], s.other[0]));
+        const int64_t candidate = (int64_t)(((int32_t)1 << 15) - z) * arn_tanh_s16(layer->table, a);
+        layer->next[j] =
+            arn_limited_s16(arn_shifted(candidate + (int64_t)z * h[j] * ((int64_t)1 << (15 - p->state_bits)), 30 - p->state_bits));
+    }
+    memcpy(h, layer->next, (size_t)n * sizeof *h);
+}
+
+static void run(const arn_gru_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int8_t *y,
+                int16_t *y_h, void *scratch) {
+    const gru_layer layer = {p, weight, recurrent, row, recurrent_bias, table, (int16_t *)scratch, (int16_t *)scratch + p->hidden};
+    arn_recurrent_start(y_h, initial_h, p->directions * p->batch * p->hidden);
+    arn_recurrent_run((const arn_recurrent_sizes *)(const void *)p, step, &layer, x, lengths, y, y_h, 0);
+}
+
+void arn_gru_s8(const arn_gru_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int8_t *y,
+                int16_t *y_h, void *scratch) {
+    run(p, x, weight, recurrent, row, table, lengths, initial_h, recurrent_bias, y, y_h, scratch);
+}
+
+void arn_gru_last_s8(const arn_gru_last_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                     const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int16_t *y_h,
+                     void *scratch) {
+    /* The two records are alike. */
+    run((const arn_gru_params *)(const void *)p, x, weight, recurrent, row, table, lengths, initial_h, recurrent_bias, 0, y_h, scratch);
+}

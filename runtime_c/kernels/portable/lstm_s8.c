@@ -1,0 +1,63 @@
+#include <string.h>
+
+#include "recurrent_s8.h"
+
+typedef struct lstm_layer {
+    const arn_lstm_params *p;
+    const int8_t *weight;
+    const int8_t *recurrent;
+    const int32_t *row;
+    const int16_t *table;
+    int16_t *next; /* h after the step, while its gates still read the one before */
+} lstm_layer;
+
+/* Gates are i, o, f, c as ONNX orders them: the four rows of a unit are `hidden` rows apart, and share every load of x and h. */
+static void step(const void *context, int32_t d, const int8_t *x, int16_t *h, int16_t *c) {
+    const lstm_layer *layer = (const lstm_layer *)context;
+    const arn_lstm_params *p = layer->p;
+    const int32_t n = p->hidden;
+    const int8_t *w = layer->weight + d * 4 * n * p->features, *r = layer->recurrent + d * 4 * n * n;
+    for (int32_t j = 0; j < n; j++) {
+        const int32_t *row[4];
+        uint32_t own[4], other[4] = {0, 0, 0, 0};
+        for (int32_t gate = 0; gate < 4; gate++) {
+            row[gate] = layer->row + ((d * 4 + gate) * n + j) * ARN_ROW_NUMBERS;
+            own[gate] = (uint32_t)row[gate][0];
+        }
+        arn_dot_s8(own, 4, n * p->features, x, w + j * p->features, p->features);
+        arn_dot_s16(other, 4, n * n, h, r + j * n, n);
+        int32_t a[4];
+        for (int32_t gate = 0; gate < 4; gate++) {
+            a[gate] = arn_gate(own[gate], other[gate], row[gate], p->shift, p->limit);
+        }
+        const int32_t i = arn_sigmoid_s16(layer->table, a[0]), o = arn_sigmoid_s16(layer->table, a[1]);
+        const int32_t f = arn_sigmoid_s16(layer->table, a[2]), g = arn_tanh_s16(layer->table, a[3]);
+        const int32_t up = 15 - p->cell_bits;
+        c[j] = arn_limited_s16(arn_shifted((int64_t)f * c[j] * ((int64_t)1 << up) + (int64_t)i * g, 30 - p->cell_bits));
+        layer->next[j] =
+            arn_limited_s16(arn_shifted((int64_t)o * arn_tanh_s16(layer->table, c[j] * ((int32_t)1 << up)), 30 - p->state_bits));
+    }
+    memcpy(h, layer->next, (size_t)n * sizeof *h);
+}
+
+static void run(const arn_lstm_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int8_t *y, int16_t *y_h,
+                int16_t *y_c, void *scratch) {
+    const lstm_layer layer = {p, weight, recurrent, row, table, (int16_t *)scratch};
+    arn_recurrent_start(y_h, initial_h, p->directions * p->batch * p->hidden);
+    arn_recurrent_start(y_c, initial_c, p->directions * p->batch * p->hidden);
+    arn_recurrent_run((const arn_recurrent_sizes *)(const void *)p, step, &layer, x, lengths, y, y_h, y_c);
+}
+
+void arn_lstm_s8(const arn_lstm_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int8_t *y, int16_t *y_h,
+                 int16_t *y_c, void *scratch) {
+    run(p, x, weight, recurrent, row, table, lengths, initial_h, initial_c, y, y_h, y_c, scratch);
+}
+
+void arn_lstm_last_s8(const arn_lstm_last_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                      const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int16_t *y_h,
+                      int16_t *y_c, void *scratch) {
+    /* The two records are alike. */
+    run((const arn_lstm_params *)(const void *)p, x, weight, recurrent, row, table, lengths, initial_h, initial_c, 0, y_h, y_c, scratch);
+}
