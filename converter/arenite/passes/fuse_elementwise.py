@@ -1,6 +1,6 @@
 """fuse_elementwise: a subgraph of elementwise nodes that depends on one tensor becomes one Elementwise node: one table on the target.
 
-Its nodes are Elementwise, and Add, Sub, Mul, Div of two of its values or of one and a constant of one value. Like x·sigmoid(x) it
+Its nodes are Elementwise, and Add, Sub, Mul, Div, Max, Min of two of its values or of one and a constant of one value. Like x·sigmoid(x) it
 may be any acyclic graph. From each result it grows back to the farthest tensor through which everything goes (a dominator), provided
 that the values in between are read by nothing else, are no outputs, and have no annotation: an annotated value is rounded, and
 the function of a rounded value is another.
@@ -15,7 +15,7 @@ from arenite.graph.graph import Graph, Node
 from arenite.graph.operators import UNBOUNDED
 from arenite.passes.uses import Uses
 
-_BINARY = ("Add", "Sub", "Mul", "Div")
+_BINARY = ("Add", "Sub", "Mul", "Div", "Max", "Min")
 
 
 def fuse_elementwise(graph: Graph) -> Graph:
@@ -47,41 +47,42 @@ def _variables(graph: Graph, node: Node) -> list[str] | None:
     return list(dict.fromkeys(names))
 
 
-def _dominators(graph: Graph) -> dict[str, str]:
+def dominators(graph: Graph) -> dict[str, str]:
     """For each elementwise result the nearest tensor of which it is a function."""
     parents: dict[str, str] = {}
     for node in graph.nodes:
         variables = _variables(graph, node)
         if variables is None:
             continue
-        chains = [_chain(parents, name) for name in variables]
-        common = next((name for name in chains[0] if all(name in chain for chain in chains[1:])), None)
+        chains = [chain(parents, name) for name in variables]
+        common = next((name for name in chains[0] if all(name in other for other in chains[1:])), None)
         if common is not None:
             parents[node.output] = common
     return parents
 
 
-def _chain(parents: dict[str, str], name: str) -> list[str]:
-    chain = [name]
-    while chain[-1] in parents:
-        chain.append(parents[chain[-1]])
-    return chain
+def chain(parents: dict[str, str], name: str) -> list[str]:
+    """`name` and the tensors that it is a function of, the nearest first."""
+    names = [name]
+    while names[-1] in parents:
+        names.append(parents[names[-1]])
+    return names
 
 
 def _fuse_one(graph: Graph, done: set[str]) -> bool:
     """Fuse the last result that is not done. Each is fused once, so this ends."""
     uses = Uses(graph)
-    parents = _dominators(graph)
+    parents = dominators(graph)
     for node in reversed(graph.nodes):
         if node.output not in parents or node.output in done:
             continue
         done.add(node.output)
-        for root in reversed(_chain(parents, node.output)[1:]):
-            inner = _between(uses, root, node)
+        for root in reversed(chain(parents, node.output)[1:]):
+            inner = between(uses, root, node)
             if inner is not None and (len(inner) > 1 or node.op != "Elementwise"):
                 others = [other for other in inner if other is not node]
                 fused = Node(
-                    "Elementwise", inner[0].name, (root,), node.outputs, {"expression": _expression(graph, root, inner)}, inner[0].origins
+                    "Elementwise", inner[0].name, (root,), node.outputs, {"expression": expression_of(graph, root, inner)}, inner[0].origins
                 )
                 graph.replace_node(node, [fused.absorbing(*inner[1:])])
                 graph.nodes = [other for other in graph.nodes if not any(other is gone for gone in others)]
@@ -89,7 +90,7 @@ def _fuse_one(graph: Graph, done: set[str]) -> bool:
     return False
 
 
-def _between(uses: Uses, root: str, last: Node) -> list[Node] | None:
+def between(uses: Uses, root: str, last: Node) -> list[Node] | None:
     """The nodes from `root` to `last`, in order; None where a value in between is seen from outside or annotated."""
     graph = uses.graph
     inside: dict[str, Node] = {}
@@ -115,7 +116,8 @@ def _between(uses: Uses, root: str, last: Node) -> list[Node] | None:
     return [node for node in graph.nodes if node.output in inside]
 
 
-def _expression(graph: Graph, root: str, nodes: list[Node]) -> Expression:
+def expression_of(graph: Graph, root: str, nodes: list[Node]) -> Expression:
+    """What `nodes` compute from `root`."""
     index, steps = {root: 0}, list[Step]()
     for node in nodes:
         if node.op == "Elementwise":

@@ -16,11 +16,14 @@ from arenite.passes.fold_affine import fold_affine
 from arenite.passes.fold_constants import fold_constants
 from arenite.passes.fuse_activation import fuse_activation
 from arenite.passes.fuse_elementwise import fuse_elementwise
+from arenite.passes.fuse_normalization import fuse_normalization
 from arenite.passes.fuse_pad import fuse_pad
+from arenite.passes.join_normalization import join_normalization
 from arenite.passes.lower_affine import lower_affine
 from arenite.passes.merge_common_subexpressions import merge_common_subexpressions
 from arenite.passes.merge_views import merge_views
 from arenite.passes.propagate_annotations import propagate_annotations
+from arenite.passes.recognize_functions import recognize_functions
 from arenite.passes.reduce_slopes import reduce_slopes
 from arenite.passes.reductions import arrange_reductions, expand_reductions
 from arenite.passes.remove_dead import remove_dead
@@ -68,6 +71,8 @@ def optimize(graph: Graph, *, io_layout: str = "onnx", on_pass: OnPass | None = 
         remove_idle,
         expand_reductions,
         merge_common_subexpressions,
+        join_normalization,
+        recognize_functions,
     )
     # Each of these removes operators or lowers the layout cost. None adds operators but views, which the layout cost counts, and
     # requantizations, of which no more can arise than there are annotations. A round that changes anything thus lowers (operators
@@ -83,9 +88,10 @@ def optimize(graph: Graph, *, io_layout: str = "onnx", on_pass: OnPass | None = 
         merge_common_subexpressions,
     )
     # What could not be folded takes the form that the target executes; that form may fold and fuse again.
-    lower: Sequence[Pass] = (reduce_slopes, fuse_elementwise, lower_affine)
+    lower: Sequence[Pass] = (reduce_slopes, fuse_elementwise, fuse_normalization, lower_affine)
     finish: Sequence[Pass] = (arrange_reductions, merge_views, fold_constants, merge_common_subexpressions)
 
+    graph = _with_bodies(graph)
     graph = run(graph, prepare)
     graph = fixpoint(graph, simplify)
     graph = run(graph, lower)
@@ -94,3 +100,14 @@ def optimize(graph: Graph, *, io_layout: str = "onnx", on_pass: OnPass | None = 
     if io_layout == "nhwc":
         graph = run(graph, (drop_edge_transposes, merge_views))
     return run(graph, (drop_state_transposes, merge_views, separate_states)) if graph.states else graph
+
+
+def _with_bodies(graph: Graph) -> Graph:
+    """The bodies of control flow are optimized each on its own: between them and the graph around them tensors keep their layouts."""
+    if not any(node.bodies for node in graph.nodes):
+        return graph
+    graph = graph.copy()
+    graph.nodes = [
+        node.with_attributes(bodies=tuple(optimize(body) for body in node.bodies)) if node.bodies else node for node in graph.nodes
+    ]
+    return graph
