@@ -136,7 +136,7 @@ def _case(case, model: onnx.ModelProto, operator: str, bound: Sequence[str]) -> 
     data = tuple(
         (
             {name: np.asarray(value) for name, value in zip(names, inputs, strict=False) if name not in bound},
-            [np.asarray(value) for value in outputs],
+            [np.asarray(numpy_helper.to_array(value) if isinstance(value, TensorProto) else value) for value in outputs],
         )
         for inputs, outputs in sets
     )

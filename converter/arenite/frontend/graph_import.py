@@ -7,25 +7,28 @@ nodes are checked in full.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence, Set
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import onnx
 import onnx.defs
+from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from arenite.errors import ModelFileError, Unsupported, UnsupportedModelError
+from arenite.frontend.control_flow import CONTROL_FLOW
 from arenite.frontend.folding import NOT_FOLDED, FoldingError, fold, keep_annotation
-from arenite.frontend.importers import IMPORTERS, MOVES_INT8
+from arenite.frontend.importers import IMPORTERS, MOVES_INT8, layout_of
 from arenite.frontend.importers.feature import keep_text_labels, text_labels
 from arenite.frontend.importers.quantization import IDENTITY_CAST
 from arenite.frontend.model_file import OF_ANY_OPSET
 from arenite.frontend.node_import import ContradictionError, NodeImport, Refused
 from arenite.frontend.own_importers import importer_of, wrong_version
 from arenite.frontend.remedies import remedy
-from arenite.frontend.values import UNKNOWN, Constant, Unknown, Value
+from arenite.frontend.values import UNKNOWN, Constant, Operand, TensorList, Unknown, Value
 from arenite.graph import DType, Graph, Node, Quantization, Tensor
 from arenite.own_operators import own_operator
 
@@ -47,7 +50,7 @@ PLAIN_TYPES = {
 
 def import_graph(model: onnx.ModelProto, file: str, name: str, shapes: Mapping[str, Shape]) -> Graph:
     """The IR of a model whose inputs have these shapes. Raises UnsupportedModelError, and ModelFileError for contradictions."""
-    walk = _Walk(model, file, Graph(name))
+    walk = Walk(model, file, Graph(name))
     walk.inputs(shapes)
     walk.nodes(model.graph.node, [output.name for output in model.graph.output])
     walk.outputs()
@@ -57,11 +60,18 @@ def import_graph(model: onnx.ModelProto, file: str, name: str, shapes: Mapping[s
     return walk.graph
 
 
-class _Walk:
+class Walk:
+    """Over the nodes of a graph, in order; a child walks over a body that becomes a graph of its own."""
+
     def __init__(self, model: onnx.ModelProto, file: str, graph: Graph) -> None:
         self.model, self.file, self.graph = model, file, graph
         self.opsets = {normal_domain(entry.domain): entry.version for entry in model.opset_import}
-        self.values: dict[str, Value | Unknown] = {}
+        self.values: MutableMapping[str, Operand] = {}
+        self.suffix = ""
+        """Behind the names of nodes and tensors: which iteration of a loop they belong to."""
+        self.parent: Walk | None = None
+        self.captures: dict[str, str] = {}
+        """Of a body: tensors of the parent's graph, and the inputs of this one that they are."""
         self.problems: list[Unsupported] = []
         self.used: frozenset[str] = frozenset()
         known = (*model.graph.value_info, *model.graph.input, *model.graph.output)
@@ -71,6 +81,45 @@ class _Walk:
         for sparse in model.graph.sparse_initializer:
             self.values[sparse.values.name] = UNKNOWN
             self.problems.append(Unsupported(sparse.values.name, "sparse initializer", "weights in a sparse format", "store them densely"))
+
+    # Bodies of control flow
+
+    def child(self, name: str) -> Walk:
+        """For a body that becomes a graph of its own. It shares the list of problems."""
+        child = copy(self)
+        child.graph, child.values, child.captures, child.parent = Graph(name), {}, {}, self
+        return child
+
+    def lookup(self, name: str) -> Operand:
+        """A value of this graph, or of one around it. Raises KeyError where there is none."""
+        if name in self.values or self.parent is None:
+            return self.values[name]
+        value = self.parent.lookup(name)
+        self.values[name] = self.captured_value(value) if isinstance(value, str) else value
+        return self.values[name]
+
+    def captured_value(self, outer: str) -> str:
+        """A tensor of the parent's graph as one of this graph. What is quantized comes in as float, and is quantized again."""
+        assert self.parent is not None
+        tensor = self.parent.graph.tensors[outer]
+        if tensor.data is not None:
+            return self.graph.add_constant(tensor.name, tensor.data, tensor.quantization).name
+        if not is_quantized(tensor):
+            return self.captured(outer)
+        plain = self.parent.graph.add(Tensor(f"{outer}/float", tensor.shape, DType.FLOAT32)).name
+        self.parent.graph.nodes.append(Node("Dequantize", outer, (outer,), (plain,)))
+        inside = self.captured(plain)
+        again = self.graph.add(Tensor(outer, tensor.shape, DType.INT8, None, tensor.quantization)).name
+        self.graph.nodes.append(Node("Quantize", outer, (inside,), (again,)))
+        return again
+
+    def captured(self, outer: str) -> str:
+        """The input of this graph that a tensor of the parent's is."""
+        assert self.parent is not None
+        if outer not in self.captures:
+            self.captures[outer] = self.graph.add(self.parent.graph.tensors[outer]).name
+            self.graph.inputs.append(self.captures[outer])
+        return self.captures[outer]
 
     # Inputs and constants
 
@@ -120,12 +169,12 @@ class _Walk:
                 known[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
             elif node.op_type == "Constant" and len(node.attribute) == 1 and node.attribute[0].name == "value_float":
                 known[node.output[0]] = np.asarray(node.attribute[0].f, np.float32)
+            if (operand := scaled_operand(node, reached, known)) is not None:
+                zero_point = known.get(operand[1])
+                zero = 0 if zero_point is None else int(zero_point.reshape(-1)[0])
+                return Quantization.per_tensor(known[operand[0]].reshape(-1)[0], zero - (128 if elem_type == TensorProto.UINT8 else 0))
             if not node.input or node.input[0] not in reached:
                 continue
-            if node.op_type == "DequantizeLinear" and len(node.input) > 1 and node.input[1] in known and known[node.input[1]].size == 1:
-                zero_point = known.get(node.input[2]) if len(node.input) > 2 else None
-                zero = 0 if zero_point is None else int(zero_point.reshape(-1)[0])
-                return Quantization.per_tensor(known[node.input[1]].reshape(-1)[0], zero - (128 if elem_type == TensorProto.UINT8 else 0))
             if node.op_type == "Cast" and any(a.name == "to" and a.i in FLOAT_TYPES for a in node.attribute):
                 return IDENTITY_CAST[INT8_TYPES[elem_type]]
             if node.op_type in MOVES_INT8 or node.op_type == "Identity":
@@ -156,14 +205,17 @@ class _Walk:
             if output:
                 self.values[output] = value
 
-    def operand(self, node: str, operator: str, name: str) -> Value | Unknown:
-        if name not in self.values:
-            raise ModelFileError(f"{self.file}: node {node} ({operator}) reads {name}, which no node, input or initializer defines")
-        return self.values[name]
+    def operand(self, node: str, operator: str, name: str) -> Operand:
+        try:
+            return self.lookup(name)
+        except KeyError:
+            raise ModelFileError(
+                f"{self.file}: node {node} ({operator}) reads {name}, which no node, input or initializer defines"
+            ) from None
 
     def results(
-        self, node: onnx.NodeProto, name: str, operator: str, domain: str, operands: tuple[Value | Unknown | None, ...]
-    ) -> Sequence[Value | Unknown]:
+        self, node: onnx.NodeProto, name: str, operator: str, domain: str, operands: tuple[Operand | None, ...]
+    ) -> Sequence[Operand]:
         refusal = self.known_operator(node, domain)
         if refusal:
             self.problems.append(Unsupported(name, operator, *refusal))
@@ -171,8 +223,13 @@ class _Walk:
         known = [value for value in operands if isinstance(value, Constant | None)]
         constant = len(known) == len(operands)
         first = operands[0] if operands else None
-        if node.op_type == "If" and isinstance(first, Constant):
-            return self.branch(node, bool(np.asarray(first.array).reshape(-1)[0]))
+        if not domain and node.op_type in CONTROL_FLOW:
+            values = [value for value in operands if not isinstance(value, Unknown | TensorList)]
+            if any(isinstance(value, TensorList) for value in operands):
+                self.problems.append(Unsupported(name, operator, "it reads a sequence", "use tensors, one for each element"))
+            if len(values) < len(operands):
+                raise Refused
+            return CONTROL_FLOW[node.op_type].convert(self, node, name, values)
         if node.op_type in ("Shape", "Size") and isinstance(first, str):
             return [self.measure(node, first)]
         own = own_operator(domain, node.op_type) is not None
@@ -227,17 +284,9 @@ class _Walk:
         source = operands[0] if operands else None
         return [keep_annotation(node, source, next(named)) if output else Constant("", np.zeros(0)) for output in node.output]
 
-    def branch(self, node: onnx.NodeProto, condition: bool) -> Sequence[Value | Unknown]:
-        """The branch of an If that a constant condition takes, in place of the node."""
-        graph = next(a.g for a in node.attribute if a.name == ("then_branch" if condition else "else_branch"))
-        self.constants(graph.initializer)
-        outputs = [output.name for output in graph.output]
-        self.nodes(graph.node, outputs)
-        return [self.values[output] for output in outputs]
-
     def imported(
-        self, node: onnx.NodeProto, name: str, operator: str, operands: tuple[Value | Unknown | None, ...]
-    ) -> Sequence[Value | Unknown]:
+        self, node: onnx.NodeProto, name: str, operator: str, operands: tuple[Operand | None, ...]
+    ) -> Sequence[Operand]:
         at = len(self.graph.nodes)
         domain = normal_domain(node.domain)
         importer = importer_of(node.op_type, domain)
@@ -249,12 +298,12 @@ class _Walk:
         call = NodeImport(
             self.file,
             self.graph,
-            name,
+            name + self.suffix,
             operator,
             self.opsets.get("" if own_operator(domain, node.op_type) is None else domain, 1),
             operands,
             attributes,
-            tuple(node.output),
+            tuple(output + self.suffix if output else "" for output in node.output),
             self.used,
             tuple(self.types.get(i, TensorProto.UNDEFINED) for i in node.input),
         )
@@ -274,7 +323,7 @@ class _Walk:
             raise ContradictionError(f"{self.file}: node {name} ({operator}) is inconsistent: {type(error).__name__}: {error}") from error
         if quantization is not None:
             values = [self.quantized(call, value, quantization) for value in values]
-        return [self.named(at, value, output) for value, output in zip(values, node.output, strict=False)]
+        return [self.named(at, value, output) for value, output in zip(values, call.outputs, strict=False)]
 
     def floating(self, call: NodeImport) -> Quantization | None:
         """Of a node that moves int8 elements: make it move floats instead, and return the quantization of its result.
@@ -313,7 +362,7 @@ class _Walk:
             return output
         return value
 
-    def unknown(self, node: onnx.NodeProto, operands: Iterable[Value | Unknown | None]) -> None:
+    def unknown(self, node: onnx.NodeProto, operands: Iterable[Operand | None]) -> None:
         """Stand-ins for the outputs of a refused node, of the shape that ONNX infers.
 
         Only for what is computed at run time: taken for that, a constant would be refused as weights of the next node.
@@ -353,6 +402,9 @@ class _Walk:
                     self.constant_output(value, info.name)
                 continue
             if isinstance(value, Unknown):
+                continue
+            if isinstance(value, TensorList):
+                self.problems.append(Unsupported(info.name, "graph output", "it is a sequence", "make every element an output"))
                 continue
             if value != info.name:
                 value = self.output_copy(value, info.name)
@@ -416,6 +468,23 @@ def rename(graph: Graph, old: str, new: str, at: int) -> None:
 def is_quantized(tensor: Tensor) -> bool:
     """Whether its int8 elements stand for scale · (q − zero_point)."""
     return tensor.dtype is DType.INT8 and tensor.quantization is not None
+
+
+def scaled_operand(node: onnx.NodeProto, reached: Set[str], known: Mapping[str, NDArray[Any]]) -> tuple[str, str] | None:
+    """Names of the scale, one that is `known`, and zero point that a node takes an operand of `reached` with; None where there is none."""
+    domain = normal_domain(node.domain)
+    if node.op_type == "DequantizeLinear":
+        operands: Sequence[tuple[int, int, int]] = ((0, 1, 2),)
+    elif (layout := layout_of(f"{domain}.{node.op_type}" if domain else node.op_type, len(node.input))) is not None:
+        operands = layout.operands
+    else:
+        return None
+    names = [*node.input, *[""] * 3]
+    for data, scale, zero_point in operands:
+        fixed = names[scale] in known and (not names[zero_point] or names[zero_point] in known)
+        if names[data] in reached and fixed and known[names[scale]].size == 1:
+            return names[scale], names[zero_point]
+    return None
 
 
 def element_type(elem_type: int) -> DType | None:

@@ -46,7 +46,7 @@ def _scaled(export: Export, node: Node) -> list[str]:
     return [x, *vectors]
 
 
-def _axis(export: Export, node: Node) -> dict[str, int]:
+def _axis(export: Export, node: Node) -> dict[str, Any]:
     """ONNX wants an axis that is there, whether it matters or not."""
     if export.operand(node, 1).elements == 1:
         return {}
@@ -67,14 +67,23 @@ def _dynamic(export: Export, node: Node) -> list[str]:
 
 
 def _conv_integer(export: Export, node: Node) -> str:
-    a, (x, weight, *zero_points) = node.attributes, _names(node)
-    operands = [export.emit("Transpose", [name], perm=[0, 3, 1, 2]) for name in (x, weight)]
-    for index, name in enumerate(zero_points, 2):
-        if name and export.operand(node, index).elements == 1:
-            name = export.emit("Reshape", [name, export.constant((), "int64")])
-        operands.append(name)
-    window = {name: list(a[name]) for name in ("strides", "dilations", "pads")}
-    return export.emit("Transpose", [export.emit("ConvInteger", operands, group=a["group"], **window)], perm=[0, 2, 3, 1])
+    """Zero points of single channels, which onnxruntime does not know, are taken off as z_w · Σ (x − z_x), a convolution with ones."""
+    a, (x, weight, *zeros) = node.attributes, [*_names(node), "", ""]
+    x, weight = (export.emit("Transpose", [name], perm=[0, 3, 1, 2]) for name in (x, weight))
+    each = bool(zeros[1]) and export.operand(node, 3).elements > 1
+    scalars = [
+        export.emit("Reshape", [name, export.constant((), "int64")]) if name else "" for name in (zeros[0], "" if each else zeros[1])
+    ]
+    window: dict[str, Any] = {name: list(a[name]) for name in ("strides", "dilations", "pads")} | {"group": a["group"]}
+    y = export.emit("ConvInteger", [x, weight, *scalars], **window)
+    if each:
+        stored = export.operand(node, 1)
+        out, height, width, depth = stored.shape
+        ones = export.constant([[[[1] * width] * height] * depth] * out, stored.dtype.value)
+        sums = export.emit("ConvInteger", [x, ones, scalars[0]], **window)
+        zero = export.emit("Cast", [export.emit("Reshape", [zeros[1], export.constant((1, -1, 1, 1), "int64")])], to=TensorProto.INT32)
+        y = export.emit("Sub", [y, export.emit("Mul", [sums, zero])])
+    return export.emit("Transpose", [y], perm=[0, 2, 3, 1])
 
 
 def _matmul_integer(export: Export, node: Node) -> str:

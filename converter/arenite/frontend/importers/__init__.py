@@ -24,6 +24,7 @@ from arenite.frontend.importers.reduction import REDUCTION
 from arenite.frontend.importers.resize import RESIZE
 from arenite.frontend.importers.row_normalization import ROW_NORMALIZATION
 from arenite.frontend.importers.sampling import SAMPLING
+from arenite.frontend.importers.sequence import SEQUENCE
 from arenite.frontend.importers.signal import SIGNAL
 from arenite.frontend.importers.training import TRAINING
 from arenite.frontend.importers.transposed_convolution import TRANSPOSED_CONVOLUTION
@@ -54,6 +55,7 @@ IMPORTERS: dict[str, Importer] = {
     **SIGNAL,
     **NGRAM,
     **TRAINING,
+    **SEQUENCE,
     **TREE_ENSEMBLES,
     **LINEAR_MODELS,
     **FEATURES,

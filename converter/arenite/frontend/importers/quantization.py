@@ -1,165 +1,227 @@
-"""QuantizeLinear, DequantizeLinear: how a QDQ graph says which scales it wants."""
+"""QuantizeLinear, DequantizeLinear: how a QDQ graph says which scales it wants.
+
+int8 and uint8 with one constant scale become Quantize and Dequantize, which passes absorb. Everything else (scales that are computed, of an
+axis or of blocks, 16 bits, integers that something else made) runs as it stands, on integers that are not quantized.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
+from arenite.frontend.arithmetic import cast, numeric
 from arenite.frontend.node_import import Importer, NodeImport
+from arenite.frontend.rearrange import stored
 from arenite.frontend.values import Constant, Value
 from arenite.graph import DType, Quantization
+from arenite.graph.operators.integer import QUANTIZED_TYPES
 
-_REEXPORT = "quantize to int8 or uint8 with one scale a tensor or an output channel"
+Array = NDArray[Any]
+Axis = tuple[int, int]
+"""The axis that scales are for, and the block size along it, 0 where there are no blocks."""
 
-
-def quantize_linear(node: NodeImport) -> Sequence[Value]:
-    scale = node.weights(1, "the scale")
-    unsigned = _check(node, node.attribute("output_dtype", 0) or TensorProto.UINT8, scale)
-    value = node.value(0)
-    if isinstance(value, Constant):
-        return [_quantized_constant(node, value, scale, unsigned)]
-    if scale.array.size != 1:
-        node.refuse(
-            f"the scale has {scale.array.size} values, one a channel, for an activation", "quantize activations with one scale a tensor"
-        )
-    x = node.activation(0)
-    return [node.emit("Quantize", [x], dtype=DType.INT8, quantization=_per_tensor(node, scale, unsigned))]
-
-
-def dequantize_linear(node: NodeImport) -> Sequence[Value]:
-    scale = node.weights(1, "the scale")
-    value = node.value(0)
-    if isinstance(value, Constant):
-        _check(node, None, scale)
-        return [_dequantized_constant(node, value, scale)]
-    unsigned = _check(node, None, scale)
-    if scale.array.size != 1:
-        node.refuse(
-            f"the scale has {scale.array.size} values, one a channel, for an activation", "quantize activations with one scale a tensor"
-        )
-    return [dequantize(node, value, _per_tensor(node, scale, unsigned))]
-
-
-def dequantize(node: NodeImport, x: str, quantization: Quantization) -> str:
-    """A Dequantize node behind an int8 tensor; an input of the graph learns its scale here."""
-    tensor = node.graph.tensors[x]
-    if tensor.dtype is not DType.INT8:
-        node.malformed(f"its input {x} is {tensor.dtype.value}")
-    if tensor.quantization is None:
-        node.graph.tensors[x] = replace(tensor, quantization=quantization)
-    elif not tensor.quantization.same_as(quantization):
-        node.refuse(
-            f"{x} was quantized with {_describe(tensor.quantization)}, but is dequantized with {_describe(quantization)}",
-            "give QuantizeLinear and DequantizeLinear of a tensor the same scale and zero point",
-        )
-    return node.emit("Dequantize", [x])
-
-
-def _describe(q: Quantization) -> str:
-    return f"scale {float(q.scale):.6g}, zero point {int(q.zero_point)} (as int8)"
-
-
+_REEXPORT = "quantize to int8, uint8, int16 or uint16"
 IDENTITY_CAST = {DType.INT8: Quantization.per_tensor(1.0, 0), DType.UINT8: Quantization.per_tensor(1.0, -128)}
 """What Cast of an int8 or uint8 input to float amounts to."""
 
 
-def _check(node: NodeImport, default: int | None, scale: Constant) -> bool:
-    """Refuse what no kernel does. True where the quantized type is uint8."""
+def quantize_linear(node: NodeImport) -> Sequence[Value]:
+    _check_attributes(node)
+    to = _quantized_type(node)
+    value, scale, zero_point = node.value(0), _scale(node), _zero_point(node, to)
+    axis = _axis(node, scale, zero_point)
+    if isinstance(value, Constant) and isinstance(scale, Constant) and isinstance(zero_point, Constant | None):
+        return [_quantized_constant(node, value, scale, zero_point, axis, to)]
+    quantization = _per_tensor(scale, zero_point, to)
+    if quantization is not None:
+        return [node.emit("Quantize", [node.activation(0)], dtype=DType.INT8, quantization=quantization)]
+    x = stored(node, cast(node, numeric(node, 0), DType.FLOAT32))
+    operands = [x, stored(node, scale), None if zero_point is None else stored(node, zero_point)]
+    return [node.emit("QuantizeLinear", operands, axis=axis[0], block=axis[1], to=to.value)]
+
+
+def dequantize_linear(node: NodeImport) -> Sequence[Value]:
+    _check_attributes(node)
+    value, scale = node.value(0), _scale(node)
+    given = node.value(2) if node.has(2) else None
+    dtype = _stored_type(node, value, given)
+    zero_point = _zero_point(node, dtype)
+    axis = _axis(node, scale, zero_point)
+    if isinstance(value, Constant) and isinstance(scale, Constant) and isinstance(zero_point, Constant | None):
+        return [_dequantized_constant(value, scale, zero_point, axis)]
+    quantization = _per_tensor(scale, zero_point, dtype)
+    if quantization is not None and isinstance(value, str) and (known := _learn(node, value, quantization)) is not None:
+        return [node.emit("Dequantize", [known])]
+    x = plain(node, value, unsigned=dtype is DType.UINT8)
+    operands = [x, stored(node, scale), None if zero_point is None else stored(node, zero_point)]
+    return [node.emit("DequantizeLinear", operands, axis=axis[0], block=axis[1])]
+
+
+def plain(node: NodeImport, value: Value, *, unsigned: bool) -> str:
+    """As integers that stand for themselves. What is quantized with a constant scale is quantized to it once more, which is exact:
+    s·(q − z) is far nearer to step q than to any other. `unsigned`: the ONNX tensor is uint8."""
+    if isinstance(value, Constant):
+        return stored(node, value)
+    tensor = node.graph.tensors[value]
+    q = tensor.quantization
+    if tensor.dtype is not DType.INT8 or q is None:
+        return value
+    to, zero = (np.uint8, int(q.zero_point) + 128) if unsigned else (np.int8, int(q.zero_point))
+    scale = node.add_constant(Constant(f"{value}/scale", np.asarray(q.scale, np.float32)))
+    zero_point = node.add_constant(Constant(f"{value}/zero_point", np.asarray(zero, to)))
+    real = node.emit("Dequantize", [value])
+    return node.emit("QuantizeLinear", [real, scale, zero_point], axis=0, block=0, to=np.dtype(to).name)
+
+
+def _learn(node: NodeImport, x: str, quantization: Quantization) -> str | None:
+    """x where it is quantized like this; an int8 input of the graph learns its scale here. None where it is something else."""
+    tensor = node.graph.tensors[x]
+    if tensor.dtype is not DType.INT8:
+        return None
+    if tensor.quantization is None and x in node.graph.inputs and not any(x in other.inputs for other in node.graph.nodes):
+        node.graph.tensors[x] = replace(tensor, quantization=quantization)
+        return x
+    return x if tensor.quantization is not None and tensor.quantization.same_as(quantization) else None
+
+
+def _check_attributes(node: NodeImport) -> None:
     if "axis" in node.attributes and node.opset < 13:
-        node.problem(
+        node.refuse(
             f"the attribute axis={node.attribute('axis')} does not exist in opset {node.opset} (it came with opset 13)",
             "convert the float model with onnx.version_converter.convert_version(model, 13) and quantize that",
         )
-    elif node.opset < 13 and scale.array.size != 1:
-        node.problem(
-            f"the scale has {scale.array.size} values, but opset {node.opset} knows one a tensor only", "export with opset 13 or later"
-        )
-    if node.attribute("block_size", 0):
-        node.problem(f"block_size={node.attribute('block_size')}: scales of blocks", _REEXPORT)
     if node.attribute("precision", 0) not in (0, TensorProto.FLOAT):
-        node.problem(f"precision={node.attribute('precision')}: another type than float32 for the division", "leave precision out")
-    if scale.array.ndim > 1 and scale.array.size > 1:
-        node.problem(f"the scale has the shape {list(scale.array.shape)}", _REEXPORT)
-    if not (np.asarray(scale.array, np.float32) > 0).all():
+        node.refuse(f"precision={node.attribute('precision')}: another type than float32 for the division", "leave precision out")
+
+
+def _scale(node: NodeImport) -> Value:
+    scale = node.value(1)
+    if not isinstance(scale, Constant):
+        return node.activation(1)
+    scale = node.finite(scale)
+    if not (np.asarray(scale.array) > 0).all():
         node.malformed(f"the scale {scale.name} is not positive ({float(scale.array.min())})")
-    zero_point = node.constant(2, "the zero point")
-    dtype = zero_point.array.dtype if zero_point is not None else None
-    if dtype is None and default is not None:
-        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(default))
-    value = node.value(0)
-    if default is None and isinstance(value, Constant):
-        dtype = value.array.dtype
-    elif dtype is None and node.input_types[0] == TensorProto.UINT8:
+    return scale
+
+
+def _quantized_type(node: NodeImport) -> DType:
+    """What QuantizeLinear gives: the zero point's type, output_dtype, or uint8."""
+    if node.has(2):
+        dtype = _type_of(node, node.value(2))
+    else:
+        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(node.attribute("output_dtype", 0) or TensorProto.UINT8))
+    if dtype.name not in {known.value for known in QUANTIZED_TYPES}:
+        node.refuse(f"its quantized type is {dtype}", _REEXPORT)
+    return DType(dtype.name)
+
+
+def _stored_type(node: NodeImport, value: Value, zero_point: Value | None) -> DType:
+    """What DequantizeLinear takes. The int8 tensor of the graph may be uint8 in the file."""
+    if isinstance(value, Constant) or zero_point is not None:
+        dtype = _type_of(node, value if zero_point is None or isinstance(value, Constant) else zero_point)
+    elif node.graph.tensors[value].quantization is not None and node.input_types[0] == TensorProto.UINT8:
         dtype = np.dtype(np.uint8)
-    if (
-        dtype is not None
-        and dtype not in (np.int8, np.uint8)
-        and not (dtype == np.int32 and default is None and isinstance(value, Constant))
-    ):
-        node.problem(f"its quantized type is {dtype}", _REEXPORT)
-    if node.problems:
-        node.refuse(*_last(node))
-    return dtype == np.uint8
+    else:
+        dtype = _type_of(node, value)
+    if dtype.name not in {known.value for known in (*QUANTIZED_TYPES, DType.INT32)}:
+        node.refuse(f"its quantized type is {dtype}", _REEXPORT)
+    return DType(dtype.name)
 
 
-def _last(node: NodeImport) -> tuple[str, str]:
-    problem = node.problems.pop()
-    return problem.problem, problem.remedy
+def _type_of(node: NodeImport, value: Value) -> np.dtype[Any]:
+    return value.array.dtype if isinstance(value, Constant) else np.dtype(node.graph.tensors[value].dtype.numpy)
 
 
-def _zero_points(node: NodeImport, scale: Constant) -> NDArray[np.int64]:
-    zero_point = node.constant(2, "the zero point")
+def _zero_point(node: NodeImport, dtype: DType) -> Value | None:
+    """None where there is none, which is 0."""
+    if not node.has(2):
+        return None
+    value = node.value(2)
+    if _type_of(node, value).name != dtype.value:
+        node.malformed(f"its zero point is {_type_of(node, value)}, its elements {dtype.value}")
+    return value
+
+
+def _axis(node: NodeImport, scale: Value, zero_point: Value | None) -> Axis:
+    """Where the scales are along. What does not fit the tensor is an error in the file."""
+    x, scales, block = node.shape(node.value(0)), node.shape(scale), int(node.attribute("block_size", 0))
+    count = int(np.prod(scales))
+    if zero_point is not None and int(np.prod(node.shape(zero_point))) != count:
+        node.malformed(f"{int(np.prod(node.shape(zero_point)))} zero points do not fit {count} scales")
+    if count == 1 and not block:
+        return 0, 0
+    if node.opset < 13:
+        node.refuse(f"the scale has {count} values, but opset {node.opset} knows one a tensor only", "export with opset 13 or later")
+    axis = node.axis(int(node.attribute("axis", 1)), len(x))
+    if block:
+        wanted = tuple(-(-size // block) if d == axis else size for d, size in enumerate(x))
+        if scales != wanted:
+            node.malformed(f"scales {list(scales)} do not fit blocks of {block} along axis {axis} of {list(x)}")
+    elif len(scales) != 1:
+        node.refuse(f"the scale has the shape {list(scales)}", "use one scale a tensor, one an entry of an axis, or block_size")
+    elif x[axis] != count:
+        node.malformed(f"{count} scales do not fit axis {axis} of {list(x)}")
+    return axis, block
+
+
+def _per_tensor(scale: Value, zero_point: Value | None, dtype: DType) -> Quantization | None:
+    """As the quantization of an int8 tensor; None where it is none that is known at conversion."""
+    if not isinstance(scale, Constant) or not isinstance(zero_point, Constant | None) or scale.array.size != 1:
+        return None
+    if dtype not in (DType.INT8, DType.UINT8):
+        return None
+    zero = 0 if zero_point is None else int(zero_point.array.reshape(()))
+    return Quantization.per_tensor(np.asarray(scale.array, np.float32).reshape(-1)[0], zero - (128 if dtype is DType.UINT8 else 0))
+
+
+def _spread(per_scale: Array, shape: Sequence[int], axis: Axis) -> Array:
+    """Scales or zero points as they broadcast against a tensor of this shape."""
+    along, block = axis
+    if block:
+        return np.repeat(per_scale, block, along).take(range(shape[along]), along)
+    if per_scale.size == 1:
+        return per_scale.reshape(())
+    return per_scale.reshape([-1 if d == along else 1 for d in range(len(shape))])
+
+
+def _zeros(zero_point: Constant | None, scale: Constant) -> NDArray[np.int64]:
     if zero_point is None:
         return np.zeros(scale.array.shape, np.int64)
-    if zero_point.array.size != scale.array.size:
-        node.malformed(f"{zero_point.array.size} zero points do not fit {scale.array.size} scales")
     return np.asarray(zero_point.array, np.int64).reshape(scale.array.shape)
 
 
-def _per_tensor(node: NodeImport, scale: Constant, unsigned: bool) -> Quantization:
-    zero_point = int(_zero_points(node, scale).reshape(())) - (128 if unsigned else 0)
-    return Quantization.per_tensor(np.asarray(scale.array, np.float32).reshape(-1)[0], zero_point)
+def _quantized_constant(node: NodeImport, value: Constant, scale: Constant, zero_point: Constant | None, axis: Axis, to: DType) -> Constant:
+    data, limits = np.asarray(node.finite(value).array, np.float32), np.iinfo(to.value)
+    scales, zeros = _spread(scale.array, data.shape, axis), _spread(_zeros(zero_point, scale), data.shape, axis)
+    q = np.clip(np.rint(data / scales.astype(np.float32)).astype(np.float64) + zeros, limits.min, limits.max)
+    return Constant(value.name, q.astype(to.numpy))
 
 
-def _spread(node: NodeImport, value: Constant, per_channel: NDArray[np.generic]) -> tuple[NDArray[np.generic], int | None]:
-    """Scales or zero points as they broadcast against the values, and their axis; None where there is one for all."""
-    if per_channel.size == 1:
-        return per_channel.reshape(()), None
-    axis = node.axis(int(node.attribute("axis", 1)), value.array.ndim)
-    if value.array.shape[axis] != per_channel.size:
-        node.malformed(f"{per_channel.size} scales do not fit axis {axis} of {list(value.array.shape)}")
-    return per_channel.reshape([per_channel.size if d == axis else 1 for d in range(value.array.ndim)]), axis
+def _dequantized_constant(value: Constant, scale: Constant, zero_point: Constant | None, axis: Axis) -> Constant:
+    """float32 values scale · (q − zero_point), annotated where int8 layers can use it. The product is formed in float64: one rounding,
+    for int32 biases too."""
+    shape, dtype = value.array.shape, value.array.dtype
+    scales, zeros = _spread(scale.array, shape, axis), _spread(_zeros(zero_point, scale), shape, axis)
+    data = ((np.asarray(value.array, np.float64) - zeros) * scales.astype(np.float64)).astype(np.float32)
+    if axis[1] or dtype not in (np.int8, np.uint8, np.int32):
+        return Constant(value.name, data)
+    flat = np.asarray(_zeros(zero_point, scale), np.int32).reshape(-1) - np.int32(128 if dtype == np.uint8 else 0)
+    scale_values = np.asarray(scale.array, np.float32).reshape(-1)
+    if scale_values.size == 1:
+        return Constant(value.name, data, Quantization.per_tensor(scale_values[0], int(flat[0])))
+    return Constant(value.name, data, Quantization(scale_values, flat, axis[0]))
 
 
-def _quantized_constant(node: NodeImport, value: Constant, scale: Constant, unsigned: bool) -> Constant:
-    data = node.finite(value).array.astype(np.float32)
-    scales, _ = _spread(node, value, scale.array)
-    zero_points, _ = _spread(node, value, _zero_points(node, scale))
-    low, high = (0, 255) if unsigned else (-128, 127)
-    q = np.clip(np.rint(data / scales.astype(np.float32)).astype(np.float64) + zero_points.astype(np.float64), low, high)
-    return Constant(value.name, q.astype(np.uint8 if unsigned else np.int8))
-
-
-def _dequantized_constant(node: NodeImport, value: Constant, scale: Constant) -> Constant:
-    """float32 values scale · (q − zero_point), annotated. The product is formed in float64: one rounding, for int32 biases too."""
-    scales, axis = _spread(node, value, scale.array)
-    zero_points, _ = _spread(node, value, _zero_points(node, scale))
-    data = (np.asarray(value.array, np.float64) - zero_points.astype(np.float64)) * scales.astype(np.float64)
-    flat = np.asarray(_zero_points(node, scale), np.int32) - np.int32(128 if value.array.dtype == np.uint8 else 0)
-    if axis is None:
-        quantization = Quantization.per_tensor(np.asarray(scale.array, np.float32).reshape(-1)[0], int(flat.reshape(-1)[0]))
-    else:
-        quantization = Quantization(np.asarray(scale.array, np.float32).reshape(-1), flat.reshape(-1), axis)
-    return Constant(value.name, data.astype(np.float32), quantization)
-
+_SCALES = "scales and zero points constant or computed, of a tensor, an axis (opset 13 and later) or of blocks"
 
 QUANTIZATION = {
-    "QuantizeLinear": Importer(quantize_linear, "int8 and uint8; one scale a tensor, constants also one a channel (opset 13 and later)"),
-    "DequantizeLinear": Importer(
-        dequantize_linear, "int8 and uint8, int32 for constants; constants also one scale a channel (opset 13 and later)"
-    ),
+    "QuantizeLinear": Importer(quantize_linear, f"int8, uint8, int16, uint16; {_SCALES}"),
+    "DequantizeLinear": Importer(dequantize_linear, f"int8, uint8, int16, uint16, int32; {_SCALES}"),
+    "com.microsoft.QuantizeLinear": Importer(quantize_linear, f"int8, uint8, int16, uint16; {_SCALES}"),
+    "com.microsoft.DequantizeLinear": Importer(dequantize_linear, f"int8, uint8, int16, uint16, int32; {_SCALES}"),
 }
