@@ -9,6 +9,7 @@ from arenite_runtime.kernels import KERNELS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernels.cases import CASES, Case
+from kernels.integer_cases import INTEGER
 from kernels.portable_library import SYMBOLS, PortableLibrary
 from kernels.typed_cases import TYPED
 
@@ -19,7 +20,7 @@ def test_every_kernel_is_here(portable: PortableLibrary) -> None:
     assert not [symbol for symbol in SYMBOLS.values() if not portable.has(symbol)]
     movement = {("StridedCopy", "bytes"), ("Fill", "bytes")}
     with_several_outputs = {("MaxPoolWithIndices", "int8")}  # test_spatial.py
-    assert len(CASES) == len({kernel for kernel in KERNELS if kernel[1] in ("int8", "wide")} - with_several_outputs | movement)
+    assert len(CASES) + len(INTEGER) == len({kernel for kernel in KERNELS if kernel[1] in ("int8", "wide")} - with_several_outputs | movement)
     assert set(TYPED) <= set(KERNELS)
 
 
