@@ -23,6 +23,8 @@ from arenite_runtime.structure import Node, Port, Quantization, Region, RegionKi
 IDENTIFIER = b"ARN1"
 SCHEMA_VERSION = 1
 MAX_RANK = 8
+JUMPS = ("SkipUnless", "Skip", "BeginLoop", "RepeatLoop")
+"""Operators whose record names other nodes of the list."""
 MAX_BYTES = (1 << 31) - 1
 DATA_ALIGNMENT = 16
 
@@ -280,10 +282,18 @@ class _Reader:
         name = _text(graph.Name())
         return Subgraph(
             name=name,
-            nodes=tuple(self._node(i, node) for i, node in enumerate(self._each(graph.Nodes, graph.NodesLength()))),
+            nodes=tuple(self._nodes(self._each(graph.Nodes, graph.NodesLength()))),
             inputs=tuple(self._index(t, f"input {i} of subgraph {index}") for i, t in enumerate(_numbers(graph.InputsAsNumpy()))),
             outputs=tuple(self._index(t, f"output {i} of subgraph {index}") for i, t in enumerate(_numbers(graph.OutputsAsNumpy()))),
         )
+
+    def _nodes(self, nodes: list[Any]) -> list[Node]:
+        read = [self._node(i, node) for i, node in enumerate(nodes)]
+        for index, node in enumerate(read):
+            skip, back = getattr(node.record, "skip", 0), getattr(node.record, "back", 1)
+            if node.op in JUMPS and not (0 <= skip <= len(read) - 1 - index and 1 <= back <= index + 1):
+                raise _corrupt(f"node {node.name} ({node.op}) leads out of the {len(read)} nodes")
+        return read
 
     def _node(self, index: int, node: Any) -> Node:
         name = _text(node.Name()) or f"#{index}"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from arenite.emit import c_text
+from arenite.emit.c_control import CONTROL, Blocks, indented
 from arenite.emit.constants import alignment
 from arenite.emit.identifiers import layer_names, unique
 from arenite.emit.kernels import kernel_function, params_type
@@ -25,12 +26,19 @@ class Layer:
 
 def layers(program: Program, taken: Iterable[str]) -> list[Layer]:
     """Every call in execution order. `taken` are identifiers that the file uses otherwise."""
-    nodes: dict[int, str] = {}
+    nodes: dict[tuple[int, str], str] = {}
     for call in program.calls:
-        nodes.setdefault(call.node, call.name or OPERATORS[call.op].name)
+        nodes.setdefault((call.node, call.name), call.name or OPERATORS[call.op].name)
     names = dict(zip(nodes, layer_names(list(nodes.values()), taken), strict=True))
     writer = _Writer(program, set(taken))
-    return [writer.layer(call, names[call.node]) for call in program.calls]
+    blocks = Blocks(program.calls, writer.pointer)
+    described = []
+    for at, call in enumerate(program.calls):
+        name = names[call.node, call.name]
+        layer = writer.control(call, name, at, blocks) if call.op in CONTROL else writer.layer(call, name, blocks.depth)
+        closed = blocks.closed(at)
+        described.append(replace(layer, statement=f"{layer.statement}\n{closed}".strip("\n")) if closed else layer)
+    return described
 
 
 @dataclass
@@ -40,7 +48,7 @@ class _Writer:
     constants: dict[int, str] = field(default_factory=dict)
     """C name by index of the constant tensor."""
 
-    def layer(self, call: Call, name: str) -> Layer:
+    def layer(self, call: Call, name: str, depth: int) -> Layer:
         definitions = [self._constant(index, f"{name}_{self._operand(call, position)}") for position, index in enumerate(call.inputs)]
         params = self._fresh(f"{name}_params")
         definitions.append(_record(call, params))
@@ -50,10 +58,25 @@ class _Writer:
             arguments.append(self._argument(call.scratch))
         return Layer(
             title=c_text.wrapped(c_text.comment(f"{call.name or call.op} ({call.op})"), ""),
-            comment=c_text.wrapped(c_text.comment(self._describe(call))),
+            comment=indented(c_text.wrapped(c_text.comment(self._describe(call))), depth),
             definitions=tuple(text for text in definitions if text),
-            statement=c_text.call(kernel_function(call.op, call.variant), arguments),
+            statement=indented(c_text.call(kernel_function(call.op, call.variant), arguments), depth),
         )
+
+    def control(self, call: Call, name: str, at: int, blocks: Blocks) -> Layer:
+        """An if or a for, or what stands between their calls."""
+        definitions = [self._constant(index, f"{name}_{self._operand(call, position)}") for position, index in enumerate(call.inputs)]
+        outside = blocks.depth - (call.op in ("Skip", "RepeatLoop"))
+        counter = self._fresh(f"{name}_count") if call.op == "BeginLoop" else ""
+        return Layer(
+            title=c_text.wrapped(c_text.comment(f"{call.name or call.op} ({call.op})"), ""),
+            comment=indented(c_text.wrapped(c_text.comment(f"{call.name or call.op}: {call.op}")), max(outside, 0)),
+            definitions=tuple(text for text in definitions if text),
+            statement=blocks.statement(at, counter),
+        )
+
+    def pointer(self, index: int) -> str:
+        return self._argument(index)
 
     def _fresh(self, name: str) -> str:
         chosen = unique(name, self.used)

@@ -60,7 +60,11 @@ class Call:
     scratch: int | None
     macs: int
     node: int
-    """Index into the quantized graph's nodes."""
+    """Index into the quantized graph's nodes; of a call in a body, the node that the body is part of."""
+    form: str = ""
+    """The operator of the graph's node, where that is in a body, or the call is control flow."""
+    origins: tuple[str, ...] = ()
+    """The user's layers that a node in a body stands for."""
 
 
 @dataclass(frozen=True)

@@ -284,9 +284,7 @@ class Walk:
         source = operands[0] if operands else None
         return [keep_annotation(node, source, next(named)) if output else Constant("", np.zeros(0)) for output in node.output]
 
-    def imported(
-        self, node: onnx.NodeProto, name: str, operator: str, operands: tuple[Operand | None, ...]
-    ) -> Sequence[Operand]:
+    def imported(self, node: onnx.NodeProto, name: str, operator: str, operands: tuple[Operand | None, ...]) -> Sequence[Operand]:
         at = len(self.graph.nodes)
         domain = normal_domain(node.domain)
         importer = importer_of(node.op_type, domain)
@@ -349,11 +347,11 @@ class Walk:
         call.inputs = tuple(inputs)
         return quantization
 
-    def quantized(self, call: NodeImport, value: Value, quantization: Quantization) -> Value:
+    def quantized(self, call: NodeImport, value: Value | TensorList, quantization: Quantization) -> Value:
         assert isinstance(value, str)
         return call.emit("Quantize", [value], dtype=DType.INT8, quantization=quantization)
 
-    def named(self, at: int, value: Value, output: str) -> Value:
+    def named(self, at: int, value: Value | TensorList, output: str) -> Value | TensorList:
         """Give the tensor that a node just wrote the name of the ONNX output."""
         if not isinstance(value, str) or not output or output in self.graph.tensors:
             return value

@@ -21,6 +21,8 @@ from arenite.graph.graph import Graph
 from arenite.graph.node import Node
 from arenite.graph.onnx_classical_export import EXPORTERS as CLASSICAL
 from arenite.graph.onnx_classical_export import ML, ML_VERSION
+from arenite.graph.onnx_control_export import EXPORTERS as CONTROL
+from arenite.graph.onnx_control_export import read_within
 from arenite.graph.onnx_integer_export import EXPORTERS as INTEGER
 from arenite.graph.onnx_logic_export import EXPORTERS as LOGIC
 from arenite.graph.onnx_signal_export import EXPORTERS as SIGNAL
@@ -51,7 +53,7 @@ def to_onnx(graph: Graph, outputs: Sequence[str] | None = None, *, fake_quantize
         export.quantize(name, graph.tensors[name])
     for node in graph.nodes:
         export.node(node)
-    needed = {name for node in export.nodes for name in node.input} | set(wanted)
+    needed = {name for node in export.nodes for name in node.input} | read_within(export.nodes) | set(wanted)
     constants = [
         numpy_helper.from_array(np.ascontiguousarray(tensor.data), name)
         for name, tensor in graph.tensors.items()
@@ -152,8 +154,18 @@ class _Export:
     raw: dict[str, str] = field(default_factory=dict)
     """The name under which an annotated tensor is computed before it is quantized."""
 
+    prefix: str = ""
+    """Of names that are made up here; a body has another than the graph around it."""
+
     def fresh(self, stem: str) -> str:
-        return f"{stem}/{len(self.nodes)}.{len(self.constants)}"
+        return f"{self.prefix}{stem}/{len(self.nodes)}.{len(self.constants)}"
+
+    def nested(self, body: Graph) -> _Export:
+        """For a body, which becomes a graph inside the node that is exported now."""
+        return _Export(body, self.fake_quantize, prefix=f"{self.fresh('body')}/")
+
+    def value(self, name: str, tensor: Tensor) -> onnx.ValueInfoProto:
+        return _value(self.raw.get(name, name), tensor)
 
     def constant(self, data: Any, dtype: Any = np.float32) -> str:
         name = self.fresh("constant")
@@ -421,6 +433,7 @@ _EXPORTERS: dict[str, Callable[[_Export, Node], str | list[str]]] = {
     "BatchNormalization": _batch_normalization,
     **LOGIC,
     **TYPED,
+    **CONTROL,
     **SPATIAL,
     **SIGNAL,
     **INTEGER,

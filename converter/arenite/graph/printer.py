@@ -64,6 +64,7 @@ def format_graph(graph: Printable) -> str:
     lines += _table([_port(graph, name) for name in graph.inputs])
     lines += ["", "nodes"]
     lines += _table([_node(graph, node) for node in graph.nodes])
+    lines += _bodies(graph)
     lines += ["", "outputs"]
     lines += _table([_port(graph, name) for name in graph.outputs])
     if graph.states:
@@ -103,7 +104,7 @@ def format_attributes(node: Node) -> str:
     return "  ".join(
         f"{name}={format_value(value)}"
         for name, value in node.attributes.items()
-        if not any(value == quiet for quiet in _QUIET.get(name, ()))
+        if name != "bodies" and not any(value == quiet for quiet in _QUIET.get(name, ()))
     )
 
 
@@ -129,6 +130,12 @@ def format_expression(expression: Expression) -> str:
         operands += [f"{name}={format_value(value)}" for name, value in step.attributes.items()]
         values.append(f"{step.op}({', '.join(operands)})")
     return values[-1]
+
+
+def _bodies(graph: Printable) -> list[str]:
+    """The graphs that nodes hold, indented."""
+    texts = [f"{node.name}: {format_graph(body)}" for node in graph.nodes for body in node.bodies]
+    return [f"    {line}".rstrip() for text in texts for line in ("", *text.rstrip().split("\n"))]
 
 
 def _count(number: int, noun: str) -> str:

@@ -28,6 +28,7 @@ from arenite.passes.reduce_slopes import reduce_slopes
 from arenite.passes.reductions import arrange_reductions, expand_reductions
 from arenite.passes.remove_dead import remove_dead
 from arenite.passes.remove_idle import remove_idle
+from arenite.passes.select_masked import select_masked
 from arenite.passes.separate_states import separate_states
 
 Pass = Callable[[Graph], Graph]
@@ -73,6 +74,7 @@ def optimize(graph: Graph, *, io_layout: str = "onnx", on_pass: OnPass | None = 
         merge_common_subexpressions,
         join_normalization,
         recognize_functions,
+        select_masked,
     )
     # Each of these removes operators or lowers the layout cost. None adds operators but views, which the layout cost counts, and
     # requantizations, of which no more can arise than there are annotations. A round that changes anything thus lowers (operators

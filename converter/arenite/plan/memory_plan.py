@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -59,6 +60,8 @@ class MemoryPlan:
     peak_step: int
     """Position in `order` at which most bytes are live."""
     notes: tuple[str, ...] = field(default=())
+    bodies: Mapping[int, tuple[MemoryPlan, ...]] = field(default_factory=dict)
+    """By index into graph.nodes: the plans of a control-flow node's bodies (bodies.planned_part), inside its scratch memory."""
 
     @property
     def arena_bytes(self) -> int:

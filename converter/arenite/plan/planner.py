@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from arenite.errors import PlanError
 from arenite.graph import Graph
 from arenite.plan.aliasing import is_view, takeable, views
+from arenite.plan.bodies import planned_part
 from arenite.plan.lifetimes import Lifetime, lifetimes
 from arenite.plan.memory_plan import Memory, MemoryKind, MemoryPlan, Placement
 from arenite.plan.offsets import Block, Offsets, Part, assign, busiest_step
 from arenite.plan.schedule import peak, schedule
-from arenite.plan.work import round_up, scratch_bytes, with_views, work
+from arenite.plan.work import Bodies, round_up, scratch_bytes, with_views, work
 
 ARENA = Memory("arena")
 
@@ -30,21 +31,30 @@ def plan(
     """
     _require_computed_outputs(graph)
     alignment = max(memory.alignment for memory in memories)
+    bodies = {
+        index: tuple(
+            plan(planned_part(node, body), keep_inputs=True, memories=(Memory("arena", alignment=alignment),)) for body in node.bodies
+        )
+        for index, node in enumerate(graph.nodes)
+        if node.bodies
+    }
     if order is not None:
         _require_topological(graph, order)
-        return _place(graph, tuple(order), keep_inputs, memories, alignment, ("the execution order was given",))
+        return _place(graph, tuple(order), bodies, keep_inputs, memories, alignment, ("the execution order was given",))
 
-    tasks, nodes = work(graph, keep_inputs, alignment)
+    tasks, nodes = work(graph, keep_inputs, alignment, bodies)
     best = schedule(tasks)
     given_peak = peak(tasks, range(len(tasks.tasks)))
     if best.peak == best.lower_bound:
         note = f"no execution order needs less than {best.peak:,} bytes at its peak"
     else:
         note = f"the execution order needs {best.peak:,} bytes at its peak; none needs less than {best.lower_bound:,}"
-    chosen = _place(graph, with_views(graph, [nodes[i] for i in best.order]), keep_inputs, memories, alignment, (note,))
+    chosen = _place(graph, with_views(graph, [nodes[i] for i in best.order]), bodies, keep_inputs, memories, alignment, (note,))
     if best.peak < given_peak and chosen.arena_bytes > best.peak:
         # The peak is a bound only: the order of the file may fit better.
-        as_given = _place(graph, with_views(graph, nodes), keep_inputs, memories, alignment, ("the execution order is the model's own",))
+        as_given = _place(
+            graph, with_views(graph, nodes), bodies, keep_inputs, memories, alignment, ("the execution order is the model's own",)
+        )
         if as_given.arena_bytes < chosen.arena_bytes:
             return as_given
     return chosen
@@ -78,11 +88,17 @@ class _Item:
 
 
 def _place(
-    graph: Graph, order: tuple[int, ...], keep_inputs: bool, memories: Sequence[Memory], alignment: int, notes: tuple[str, ...]
+    graph: Graph,
+    order: tuple[int, ...],
+    bodies: Bodies,
+    keep_inputs: bool,
+    memories: Sequence[Memory],
+    alignment: int,
+    notes: tuple[str, ...],
 ) -> MemoryPlan:
     spans = lifetimes(graph, order, keep_inputs)
     aliases = _aliases(graph, order, spans)
-    items = [*_tensor_items(graph, spans, aliases, alignment), *_scratch_items(graph, order, alignment)]
+    items = [*_tensor_items(graph, spans, aliases, alignment), *_scratch_items(graph, order, bodies, alignment)]
     shares = _distribute(graph.name, items, memories)
 
     placements: dict[str, Placement] = {}
@@ -93,7 +109,7 @@ def _place(
                 placements[name] = Placement(memory, offset, graph.tensors[name].bytes, spans[name].first, spans[name].last)
             for index in item.scratch:
                 step = item.block.first
-                scratch[index] = Placement(memory, offset, scratch_bytes(graph, graph.nodes[index]), step, step)
+                scratch[index] = Placement(memory, offset, scratch_bytes(graph, index, bodies), step, step)
     arena = shares[0][1]
     return MemoryPlan(
         order=order,
@@ -106,6 +122,7 @@ def _place(
         proven_optimal=arena.proven_optimal,
         peak_step=max(0, min(busiest_step([item.block for item in items]), len(order) - 1)),
         notes=notes if arena.proven_optimal else (*notes, f"the arena may be {arena.bytes - arena.lower_bound:,} bytes larger than needed"),
+        bodies=bodies,
     )
 
 
@@ -149,8 +166,8 @@ def _tensor_items(graph: Graph, spans: dict[str, Lifetime], aliases: dict[str, s
     return items
 
 
-def _scratch_items(graph: Graph, order: Sequence[int], alignment: int) -> list[_Item]:
-    needed = {index: (step, scratch_bytes(graph, graph.nodes[index])) for step, index in enumerate(order)}
+def _scratch_items(graph: Graph, order: Sequence[int], bodies: Bodies, alignment: int) -> list[_Item]:
+    needed = {index: (step, scratch_bytes(graph, index, bodies)) for step, index in enumerate(order)}
     return [
         _Item(Block((Part(round_up(size, alignment), step, step),)), scratch=(index,)) for index, (step, size) in needed.items() if size
     ]

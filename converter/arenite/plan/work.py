@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from arenite.graph import OPERATORS, Graph, Node
+from arenite.graph import OPERATORS, Graph
 from arenite.plan.aliasing import is_view, takeable, views
 from arenite.plan.lifetimes import kept_inputs
+from arenite.plan.memory_plan import MemoryPlan
+
+Bodies = Mapping[int, tuple[MemoryPlan, ...]]
+"""The plans of the bodies of nodes, by index."""
+_NO_BODIES: Bodies = {}
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class Work:
         return tuple(sum({1 << writer[value] for value in task.reads if value in writer}) for task in self.tasks)
 
 
-def work(graph: Graph, keep_inputs: bool, alignment: int) -> tuple[Work, tuple[int, ...]]:
+def work(graph: Graph, keep_inputs: bool, alignment: int, bodies: Bodies = _NO_BODIES) -> tuple[Work, tuple[int, ...]]:
     """Values and tasks of `graph`, and for each task the index of its node (nodes that only reshape are no tasks)."""
     roots = views(graph)
     numbers = {root: number for number, root in enumerate(dict.fromkeys(roots.values()))}
@@ -82,14 +87,17 @@ def work(graph: Graph, keep_inputs: bool, alignment: int) -> tuple[Work, tuple[i
                 reads=tuple(reads),
                 writes=tuple(numbers[name] for name in node.outputs),
                 takes=tuple(takes),
-                scratch=round_up(scratch_bytes(graph, node), alignment),
+                scratch=round_up(scratch_bytes(graph, index, bodies), alignment),
             )
         )
     return Work(values, tuple(tasks)), indices
 
 
-def scratch_bytes(graph: Graph, node: Node) -> int:
-    """Scratch memory of a node, not rounded."""
+def scratch_bytes(graph: Graph, index: int, bodies: Bodies) -> int:
+    """Scratch memory of the node at `index`, not rounded; of control flow, what its bodies need."""
+    node = graph.nodes[index]
+    if index in bodies:
+        return max(plan.arena_bytes for plan in bodies[index])
     operands = [None if name is None else graph.tensors[name] for name in node.inputs]
     return OPERATORS[node.op].scratch(node, operands, [graph.tensors[name] for name in node.outputs])
 

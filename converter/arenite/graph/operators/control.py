@@ -72,9 +72,8 @@ def _loop_results(inputs: Inputs, attributes: Attributes) -> tuple[Type, ...]:
     if _types(body, body.inputs[1:]) != _operand_types(inputs, first):
         raise ValueError(f"the inputs of {body.name} are not what the node gives it")
     outputs = list(body.outputs)
-    if attributes["stops"]:
-        if not outputs or not _is_scalar(body.tensors[outputs.pop(0)], DType.BOOL):
-            raise ValueError(f"the first output of {body.name} is not a condition")
+    if attributes["stops"] and (not outputs or not _is_scalar(body.tensors[outputs.pop(0)], DType.BOOL)):
+        raise ValueError(f"the first output of {body.name} is not a condition")
     values, entries = _types(body, outputs[:carried]), _types(body, outputs[carried:])
     if values != _types(body, body.inputs[1 : 1 + carried]):
         raise ValueError(f"{body.name} turns its carried values into {values}")
@@ -99,7 +98,9 @@ LOOP = Operator(
     name="Loop",
     summary="A body again and again, until a trip count is reached or a condition is false",
     onnx=("Loop", "Scan"),
-    inputs=(Operand("operands…", "the trip count (int64) if counted, the condition (bool) if conditional, initial values, what is captured"),),
+    inputs=(
+        Operand("operands…", "the trip count (int64) if counted, the condition (bool) if conditional, initial values, what is captured"),
+    ),
     attributes=(
         Attribute("bodies", "one graph: (iteration, carried…, captured…) → (condition if it stops, carried…, scanned…)"),
         Attribute("counted", "the first operand is a trip count"),
