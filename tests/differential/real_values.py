@@ -8,39 +8,18 @@ multipliers, shifts or tables beyond that bound.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from arenite.graph import Graph, Node, Tensor
+from differential.expectation import EDGE, Expectation, Real, real, scale_of
+from differential.real_movement import MOVED
 from numpy.typing import NDArray
-
-Real = NDArray[np.float64]
-EDGE = 1e-6
-"""Slack for the oracle's own rounding, in steps."""
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """`value` in real numbers, and by how many steps of the output scale (beyond clamping) the stored value may differ."""
-
-    value: Real
-    bound: Real | float
-
-
-def _scale(tensor: Tensor) -> tuple[Real, int]:
-    assert tensor.quantization is not None, tensor.name
-    return np.asarray(tensor.quantization.scale, np.float64), int(np.asarray(tensor.quantization.zero_point).reshape(-1)[0])
-
-
-def _real(tensor: Tensor, stored: NDArray[np.generic]) -> Real:
-    scale, zero_point = _scale(tensor)
-    return scale * (stored.astype(np.float64) - zero_point)
 
 
 def _linear(node: Node, graph: Graph, x: NDArray[np.generic]) -> tuple[Real, Real, Real]:
     """x − z_x, weights and bias in real numbers, the folded zero point taken out again (int8 and wide alike)."""
     tensors = [graph.tensor(name) for name in node.inputs]
-    x_scale, x_zero = _scale(tensors[0])
+    x_scale, x_zero = scale_of(tensors[0])
     weight = tensors[1].data
     bias = tensors[2].data
     quantization = tensors[1].quantization
@@ -105,7 +84,7 @@ def _fully_connected(node: Node, graph: Graph, inputs: list[NDArray[np.generic]]
 
 
 def _binary(node: Node, graph: Graph, inputs: list[NDArray[np.generic]], y: Tensor) -> Expectation:
-    a, b = (_real(graph.tensor(name), stored) for name, stored in zip(node.inputs, inputs, strict=True))
+    a, b = (real(graph.tensor(name), stored) for name, stored in zip(node.inputs, inputs, strict=True))
     attributes = node.attributes
     if node.op == "Add":
         shift = attributes["shift"]
@@ -120,9 +99,9 @@ def _binary(node: Node, graph: Graph, inputs: list[NDArray[np.generic]], y: Tens
 
 def _prelu(node: Node, graph: Graph, inputs: list[NDArray[np.generic]], y: Tensor) -> Expectation:
     """The slope is inside the multipliers: what is left to check is the positive side and the sign of the other."""
-    x = _real(graph.tensor(node.inputs[0]), inputs[0])
-    x_scale, _ = _scale(graph.tensor(node.inputs[0]))
-    y_scale, _ = _scale(y)
+    x = real(graph.tensor(node.inputs[0]), inputs[0])
+    x_scale, _ = scale_of(graph.tensor(node.inputs[0]))
+    y_scale, _ = scale_of(y)
     multiplier = graph.tensor(node.inputs[1]).data
     assert multiplier is not None
     slope = multiplier.astype(np.float64) * 2.0 ** (node.attributes["shift"] - 32) * y_scale / x_scale
@@ -130,16 +109,16 @@ def _prelu(node: Node, graph: Graph, inputs: list[NDArray[np.generic]], y: Tenso
 
 
 def _matmul(node: Node, graph: Graph, inputs: list[NDArray[np.generic]], y: Tensor) -> Expectation:
-    a, b = (_real(graph.tensor(name), stored) for name, stored in zip(node.inputs, inputs, strict=True))
+    a, b = (real(graph.tensor(name), stored) for name, stored in zip(node.inputs, inputs, strict=True))
     return Expectation(np.matmul(a, b), REQUANTIZATION)
 
 
 def _softmax(node: Node, graph: Graph, inputs: list[NDArray[np.generic]], y: Tensor) -> Expectation:
-    x = _real(graph.tensor(node.inputs[0]), inputs[0])
+    x = real(graph.tensor(node.inputs[0]), inputs[0])
     e = np.exp(x - x.max(-1, keepdims=True))
     value = e / e.sum(-1, keepdims=True)
     n = x.shape[-1]
-    y_scale, _ = _scale(y)
+    y_scale, _ = scale_of(y)
     k = min(23, 31 - int(np.ceil(np.log2(n))) if n > 1 else 23)
     # The table's entries are off by half of 2^-k, the sum by n of that; then one floor of R and one rounding (numerics §6).
     relative = 0.5 * n / 2.0**k
@@ -148,7 +127,7 @@ def _softmax(node: Node, graph: Graph, inputs: list[NDArray[np.generic]], y: Ten
 
 
 def _pool(node: Node, graph: Graph, inputs: list[NDArray[np.generic]], y: Tensor) -> Expectation:
-    x = _real(graph.tensor(node.inputs[0]), inputs[0])
+    x = real(graph.tensor(node.inputs[0]), inputs[0])
     kernel = node.attributes["kernel"]
     if node.op == "MaxPool":
         planes = [plane for _, _, plane in _windows(node, x, kernel, y.shape, -np.inf)]
@@ -165,13 +144,13 @@ def _pool(node: Node, graph: Graph, inputs: list[NDArray[np.generic]], y: Tensor
 
 
 def _reduce_mean(node: Node, graph: Graph, inputs: list[NDArray[np.generic]], y: Tensor) -> Expectation:
-    x = _real(graph.tensor(node.inputs[0]), inputs[0])
+    x = real(graph.tensor(node.inputs[0]), inputs[0])
     value = x.mean(axis=tuple(node.attributes["axes"]), keepdims=bool(node.attributes["keepdims"]))
     return Expectation(value, 0.5 + 255 * 2.0**-21)
 
 
 def _movement(node: Node, graph: Graph, inputs: list[NDArray[np.generic]], y: Tensor) -> Expectation:
-    values = [_real(graph.tensor(name), stored) for name, stored in zip(node.inputs, inputs, strict=True)]
+    values = [real(graph.tensor(name), stored) for name, stored in zip(node.inputs, inputs, strict=True)]
     a = node.attributes
     if node.op == "Reshape":
         return Expectation(values[0].reshape(y.shape), EDGE)
@@ -208,6 +187,7 @@ ORACLES = {
     "Slice": _movement,
     "Transpose": _movement,
     "Reshape": _movement,
+    **MOVED,
 }
 """Lookup has none: its table is checked against the function where it is made (tests/quantize)."""
 
@@ -220,7 +200,7 @@ def worst_excess(node: Node, graph: Graph, values: Mapping[str, NDArray[np.gener
     y = graph.tensor(node.output)
     inputs = [values[name] if graph.tensor(name).data is None else graph.tensor(name).data for name in node.inputs if name is not None]
     expectation = ORACLES[node.op](node, graph, [np.asarray(v) for v in inputs], y)
-    y_scale, y_zero = _scale(y)
+    y_scale, y_zero = scale_of(y)
     low, high = node.attributes.get("activation_min", -128), node.attributes.get("activation_max", 127)
     wanted = np.clip(expectation.value / y_scale + y_zero, low, high)
     stored = np.asarray(values[node.output]).reshape(y.shape).astype(np.float64)
