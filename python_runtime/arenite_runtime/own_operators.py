@@ -63,7 +63,7 @@ class OwnOperator:
         wrong = [name for name in names if not re.fullmatch(r"[a-z_]\w*", name, re.ASCII) or names.count(name) > 1]
         if wrong or any(field.length < 1 for field in self.fields):
             raise OperatorError(
-                f"own operator {self.name}: {wrong or names}: fields of a record are words in lower case, each once, of 1 word or more"
+                f"own operator {self.name}: {wrong or names}: fields are lower-case C identifiers, each once, of 1 word or more"
             )
 
     @cached_property
@@ -153,7 +153,7 @@ def find(name: str) -> OwnOperator | None:
 
 @cache
 def _installed(path: tuple[str, ...]) -> tuple[OwnOperator, ...]:
-    """What the entry points of GROUP give, packages being looked for in `path`. Raises OperatorError where one cannot be loaded, or gives something else."""
+    """What the entry points of GROUP give, packages being looked for in `path`. Raises OperatorError where one is not what it should be."""
     found: list[OwnOperator] = []
     for point in entry_points(group=GROUP):
         source = f"entry point {point.name} = {point.value} ({GROUP})"

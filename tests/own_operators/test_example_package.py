@@ -128,6 +128,6 @@ def test_the_runtime_alone(built: tuple[Path, dict[str, list[list[float]] | str]
 
 
 def test_a_runtime_that_lacks_it_says_so(built: tuple[Path, dict[str, list[list[float]] | str]]) -> None:
-    with pytest.raises(arenite_runtime.ModelError, match="com.example::MedianFilter of somebody's own") as caught:
+    with pytest.raises(arenite_runtime.ModelError, match=r"com\.example::MedianFilter of somebody's own") as caught:
         arenite_runtime.Model.load(built[0] / "int8" / "model.arn")
     assert caught.value.status == "ARN_ERROR_OPERATOR"

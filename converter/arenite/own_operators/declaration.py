@@ -143,9 +143,7 @@ class OwnOperator:
         record: Record = self._call(f"record of node {node.name}", self.record, node, inputs, outputs)
         names = [field.name for field in self.kernels.fields]
         if sorted(record) != sorted(names):
-            raise OperatorError(
-                f"own operator {self.name}: its record rule gives {sorted(record)}, the declared fields are {sorted(names)}"
-            )
+            raise OperatorError(f"own operator {self.name}: its record rule gives {sorted(record)}, its fields are {sorted(names)}")
         return record
 
     def _scratch(self, node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:

@@ -30,7 +30,8 @@ GROUP = "arenite.operators"
 def used_operators(files: Sequence[Path] = ()) -> Iterator[None]:
     """Use own operators for a while: those of installed packages, and every OwnOperator that is a global name of the Python files.
 
-    Raises OperatorError, naming file or package and operator, where one cannot be loaded or is declared wrongly, or two clash.
+    Raises OperatorError, naming file or package and operator, where one cannot be loaded or is declared wrongly, or two clash; and what a
+    NumPy kernel does wrong meanwhile, as OperatorError too.
     """
     added: list[OwnOperator] = []
     known: tuple[arenite_runtime.OwnOperator, ...] = ()
@@ -43,11 +44,10 @@ def used_operators(files: Sequence[Path] = ()) -> Iterator[None]:
                 OWN_OPERATORS[operator.name] = operator
                 OPERATORS[operator.name] = operator.operator
                 added.append(operator)
-        try:
-            known = runtime.add(operator.kernels for operator, _ in declared)
-        except arenite_runtime.OperatorError as error:
-            raise OperatorError(str(error)) from error
+        known = runtime.add(operator.kernels for operator, _ in declared)
         yield
+    except arenite_runtime.OperatorError as error:
+        raise OperatorError(str(error)) from error
     finally:
         runtime.remove(known)
         for operator in added:

@@ -19,6 +19,12 @@ STEP = 1 / 64
 """In place of RELATIVE for a float output behind quantized layers: a step or two of int8."""
 
 
+STEPPED = ("float32", "int8", "uint8", "int16", "uint16", "int32")
+"""Element types whose values may differ by a step behind layers that are rounded."""
+ROUNDING = ("FakeQuantize", "QuantizeLinear", "DynamicQuantizeLinear")
+"""Operators that round the results of float layers."""
+
+
 class Criterion(Enum):
     BYTES = "bytes"
     TOLERANCE = "tolerance"
@@ -36,12 +42,14 @@ class Criterion(Enum):
         return int(np.count_nonzero(np.abs(mine.astype(np.int32) - theirs.astype(np.int32)) > 1))
 
 
-def criterion(dtype: str, precision: str, quantized: bool) -> Criterion:
-    """For an output of this element type, quantized or not, in a model of this precision.
+def criterion(dtype: str, precision: str, quantized: bool, rounds: bool = False) -> Criterion:
+    """For an output of this element type, quantized or not, in a model of this precision, which `rounds` what float layers give.
 
     In an int8 model float outputs are dequantized, which is exact.
     """
     if precision == "mixed" and (quantized or dtype == "float32"):
+        return Criterion.STEP
+    if rounds and precision == "float32" and dtype in STEPPED:
         return Criterion.STEP
     return Criterion.TOLERANCE if precision == "float32" and dtype == "float32" else Criterion.BYTES
 

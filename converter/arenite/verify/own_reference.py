@@ -59,7 +59,7 @@ class OwnReference:
                 values = self._evaluator(feeds)
             except ValueError as error:
                 raise CalibrationError(f"{self.path}: {error}") from error
-            results.append([self._spec(name).declared_values(values[name]) for name in self._computed])
+            results.append([self._spec(name).declared_values(np.asarray(values[name])) for name in self._computed])
             advance(1)
         return results
 

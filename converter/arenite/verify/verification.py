@@ -120,7 +120,9 @@ def verify(
     emulated_samples: int = EMULATED_SAMPLES,
     progress: Progress | None = None,
 ) -> Verification:
-    """Run the ONNX file `model` with onnxruntime (NumPy where it has users' own operators), and the artifact in `folder` with `engines`, on the samples of `data`.
+    """Run the ONNX file `model` with onnxruntime, and the artifact in `folder` with `engines`, on the samples of `data`.
+
+    A model with users' own operators, which onnxruntime does not have, is run by NumPy.
 
     Of a model with states the samples are a sequence: each goes on from the one before, the first from 0.
     Without `engines` all that can run here do; the emulated ones on the core `target`.
@@ -165,7 +167,7 @@ def verify(
     if "numpy" not in raw and raw:
         most = max(len(outputs) for outputs in raw.values())
         raw["numpy"] = run_in_chunks(open_engine("numpy", folder), inputs[:most], ports.chunks, lambda n, total: advance("numpy", n, total))
-    criteria = {port.name: criterion(port.dtype, ports.precision, port.scale is not None) for port in ports.outputs}
+    criteria = {port.name: criterion(port.dtype, ports.precision, port.scale is not None, ports.rounds) for port in ports.outputs}
     mismatches, compared = _compare(raw, criteria)
     float_metric = "accuracy" if labels is not None else next((r.metric for r in results.values()), "top1_agreement")
     float_value = accuracy([outputs[0] for outputs in expected], labels) if labels is not None else None
