@@ -87,6 +87,9 @@ def _reverse_sequence(export: Export, node: Node) -> str:
 def _layer_normalization(export: Export, node: Node) -> str:
     a, shape = node.attributes, export.operand(node, 0).shape
     axis = next(axis for axis in range(len(shape) + 1) if prod(shape[axis:]) == a["length"])
+    operands = [None if name is None else export.operand(node, i + 1) for i, name in enumerate(node.inputs[1:])]
+    if a.get("period", 1) > 1 or any(tensor is not None and tensor.elements != a["length"] for tensor in operands):
+        return _normalization_of_blocks(export, node, operands)
     row = export.constant(shape[axis:], np.int64)
     scale, bias = (
         None if name is None else export.emit("Reshape", [name, row]) for name in (*node.inputs[1:], *(None,) * (3 - len(node.inputs)))
@@ -100,6 +103,20 @@ def _layer_normalization(export: Export, node: Node) -> str:
     y = export.emit("Div", [centred, export.emit("Sqrt", [export.emit("Add", [square, export.constant(a["epsilon"])])])])
     y = y if scale is None else export.emit("Mul", [y, scale])
     return y if bias is None else export.emit("Add", [y, bias])
+
+
+def _normalization_of_blocks(export: Export, node: Node, operands: Sequence[Tensor | None]) -> str:
+    """With a scale and a bias for each block of a row, of several rows."""
+    a, x = node.attributes, export.operand(node, 0)
+    plain = {name: a[name] for name in ("length", "centred", "epsilon")}
+    y = _layer_normalization(export, Node(node.op, node.name, (node.input,), node.outputs, plain))
+    for op, tensor, name in zip(("Mul", "Add"), operands, node.inputs[1:], strict=False):
+        if tensor is not None and name is not None:
+            blocks = tensor.elements // a["period"]
+            shape = (x.elements // (a["period"] * a["length"]), a["period"], blocks, a["length"] // blocks)
+            values = export.emit("Reshape", [name, export.constant((1, a["period"], blocks, 1), np.int64)])
+            y = export.emit(op, [export.emit("Reshape", [y, export.constant(shape, np.int64)]), values])
+    return export.emit("Reshape", [y, export.constant(x.shape, np.int64)])
 
 
 def _recurrent(export: Export, node: Node) -> list[str]:
