@@ -14,9 +14,24 @@ from onnx.reference import ReferenceEvaluator
 from arenite.frontend.values import Constant
 
 NOT_FOLDED = frozenset(
-    {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "If", "Loop", "Scan", "Dropout"}
+    {
+        "SequenceEmpty",
+        "SequenceConstruct",
+        "SplitToSequence",
+        "Optional",
+        "Bernoulli",
+        "Multinomial",
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike",
+        "If",
+        "Loop",
+        "Scan",
+        "Dropout",
+    }
 )
-"""Operators whose result is not a function of their operands alone, or that hold graphs."""
+"""Operators whose result is not a function of their operands alone, or no tensor, or that hold graphs."""
 
 
 class FoldingError(Exception):

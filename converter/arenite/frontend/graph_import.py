@@ -321,7 +321,10 @@ class Walk:
             raise ContradictionError(f"{self.file}: node {name} ({operator}) is inconsistent: {type(error).__name__}: {error}") from error
         if quantization is not None:
             values = [self.quantized(call, value, quantization) for value in values]
-        return [self.named(at, value, output) for value, output in zip(values, call.outputs, strict=False)]
+        return [
+            value if isinstance(value, TensorList) else self.named(at, value, output)
+            for value, output in zip(values, call.outputs, strict=False)
+        ]
 
     def floating(self, call: NodeImport) -> Quantization | None:
         """Of a node that moves int8 elements: make it move floats instead, and return the quantization of its result.
@@ -351,7 +354,7 @@ class Walk:
         assert isinstance(value, str)
         return call.emit("Quantize", [value], dtype=DType.INT8, quantization=quantization)
 
-    def named(self, at: int, value: Value | TensorList, output: str) -> Value | TensorList:
+    def named(self, at: int, value: Value, output: str) -> Value:
         """Give the tensor that a node just wrote the name of the ONNX output."""
         if not isinstance(value, str) or not output or output in self.graph.tensors:
             return value

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from arenite.errors import ModelFileError, Unsupported
-from arenite.frontend.values import Constant, Unknown, Value
+from arenite.frontend.values import Constant, Operand, TensorList, Unknown, Value
 from arenite.graph import OPERATORS, DType, Expression, Graph, Node, Quantization, Tensor
 
 
@@ -35,7 +35,7 @@ class NodeImport:
     operator: str
     """With the domain where it is not ONNX's own."""
     opset: int
-    inputs: tuple[Value | Unknown | None, ...]
+    inputs: tuple[Operand | None, ...]
     attributes: Mapping[str, Any]
     outputs: tuple[str, ...]
     """Names of the ONNX outputs; empty for an absent one."""
@@ -75,6 +75,8 @@ class NodeImport:
         value = self.inputs[index] if index < len(self.inputs) else None
         if value is None or isinstance(value, Unknown):
             self.malformed(f"input {index} is missing")
+        if isinstance(value, TensorList):
+            self.malformed(f"input {index} is a sequence of tensors")
         return value
 
     def activation(self, index: int) -> str:
@@ -253,6 +255,6 @@ def _alike(tensor: Tensor, value: Constant) -> bool:
 class Importer:
     """How one ONNX operator is imported."""
 
-    convert: Callable[[NodeImport], Sequence[Value]]
+    convert: Callable[[NodeImport], Sequence[Value | TensorList]]
     notes: str = ""
     """What is supported, for `arenite operators`."""

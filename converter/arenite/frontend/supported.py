@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import onnx.defs
 
 from arenite.frontend.importers import IMPORTERS
+from arenite.frontend.importers.sequence import SEQUENCE
 from arenite.frontend.model_file import NEWEST_OPSET, OLDEST_OPSET
 from arenite.frontend.standard_functions import FUNCTIONS
 from arenite.graph import OPERATORS
 from arenite.graph.expression import UNARY
+from arenite.own_operators import OWN_OPERATORS, OwnOperator
 
 
 @dataclass(frozen=True)
@@ -19,8 +22,17 @@ class SupportedOperator:
     first_opset: int
     last_opset: int
     becomes: tuple[str, ...]
-    """Operators of the IR."""
+    """Operators of the IR, or of its form that takes part in it."""
     notes: str
+
+    @property
+    def domain(self) -> str:
+        """ai.onnx for ONNX's default one."""
+        return self.name.rpartition(".")[0] or "ai.onnx"
+
+    @property
+    def op_type(self) -> str:
+        return self.name.rpartition(".")[2]
 
 
 NEWEST_ML_OPSET = 5
@@ -51,6 +63,7 @@ _COMPOSED = {
     "ai.onnx.ml.Scaler": ("Sub", "Mul"),
     "ai.onnx.ml.ZipMap": ("Reshape",),
     "Compress": ("Slice", "Gather"),
+    "ConcatFromSequence": ("Concat", "Reshape"),
     "DepthToSpace": ("Reshape", "Transpose"),
     "Einsum": ("Reshape", "Transpose", "Slice", "ReduceSum", "Mul", "MatMul", "FullyConnected"),
     "EyeLike": (),
@@ -62,22 +75,30 @@ _COMPOSED = {
     "LpNormalization": ("ReduceL1", "ReduceL2", "Elementwise", "Div"),
     "ReduceLogSum": ("ReduceSum", "Elementwise"),
     "SpaceToDepth": ("Reshape", "Transpose"),
+    "SplitToSequence": ("Slice", "Reshape"),
     "TfIdfVectorizer": ("Slice", "Equal", "BitwiseAnd", "ReduceSum", "Mul"),
     "ai.onnx.preview.training.Adagrad": ("Add", "Mul", "Div", "Elementwise"),
     "ai.onnx.preview.training.Adam": ("Add", "Mul", "Div", "Pow", "Where", "Elementwise"),
     "ai.onnx.preview.training.Momentum": ("Add", "Mul", "Where"),
+    "com.microsoft.DynamicQuantizeMatMul": ("DynamicQuantizeLinear", "MatMulInteger"),
+    "com.microsoft.MatMulIntegerToFloat": ("MatMulInteger",),
     "com.microsoft.BiasGelu": ("Add", "Elementwise"),
     "com.microsoft.FastGelu": ("Add", "Elementwise"),
     "com.microsoft.Gelu": ("Elementwise",),
     "com.microsoft.QuickGelu": ("Elementwise",),
 }
 """Made of operators that stand for other ONNX operators as well."""
-_NOTHING = frozenset({"Constant", "Identity", "Dropout", "Cast"})
+_NOTHING = frozenset({"Constant", "Identity", "Dropout", *SEQUENCE})
 
 
 def supported_operators() -> list[SupportedOperator]:
-    """One row for each importer, and for each operator that is taken by the standard's own definition, sorted by name."""
-    return [_row(name) for name in sorted({*IMPORTERS, *FUNCTIONS})]
+    """One row for each importer, and for each operator that is taken by the standard's own definition, sorted by name; then users' own."""
+    return [*(_row(name) for name in sorted({*IMPORTERS, *FUNCTIONS})), *(_own_row(own) for _, own in sorted(OWN_OPERATORS.items()))]
+
+
+def _own_row(own: OwnOperator) -> SupportedOperator:
+    first, last = own.opsets
+    return SupportedOperator(own.onnx, first, min(last, NEWEST_OPSET), (own.name,), own.summary)
 
 
 def _row(name: str) -> SupportedOperator:
@@ -102,4 +123,8 @@ def _becomes(name: str) -> tuple[str, ...]:
         return ()
     if name in _COMPOSED:
         return _COMPOSED[name]
-    return tuple(operator.name for operator in OPERATORS.values() if name in operator.onnx)
+    declared = tuple(operator.name for operator in OPERATORS.values() if name in operator.onnx)
+    if declared:
+        return declared
+    float_form = re.sub(r"^QLinear|^Q(?=Gemm)", "", name.rpartition(".")[2])
+    return _becomes(float_form) if float_form != name and float_form in IMPORTERS else ()

@@ -61,11 +61,22 @@ Value = str | Constant
 """An activation is the name of its IR tensor."""
 
 
+@dataclass(frozen=True)
+class TensorList:
+    """A sequence of ONNX, which exists at conversion only."""
+
+    items: tuple[Value, ...]
+
+
 class Unknown:
     """The output of a refused node whose shape nobody knows."""
 
 
 UNKNOWN = Unknown()
+
+
+Operand = Value | Unknown | TensorList
+"""What an ONNX node may read."""
 
 
 def reshaped_axis(old: tuple[int, ...], new: tuple[int, ...], axis: int) -> int | None:

@@ -16,7 +16,7 @@ from onnx import TensorProto
 from arenite.frontend.importers.indexing import gather
 from arenite.frontend.importers.scores import as_type, floats, real, strings, take
 from arenite.frontend.node_import import Importer, NodeImport
-from arenite.frontend.values import Constant, Value
+from arenite.frontend.values import Constant, TensorList, Value
 from arenite.graph import DType
 from arenite.graph.operators import UNBOUNDED
 
@@ -172,7 +172,7 @@ def text_labels(node: NodeImport) -> tuple[str, ...]:
     return node.graph.labels[texts[0]]
 
 
-def keep_text_labels(node: NodeImport, values: Sequence[Value], texts: tuple[str, ...]) -> None:
+def keep_text_labels(node: NodeImport, values: Sequence[Value | TensorList], texts: tuple[str, ...]) -> None:
     """Give the results of a movement of texts the same table."""
     for value in values:
         if isinstance(value, str):

@@ -88,9 +88,18 @@ def stft(node: NodeImport) -> Sequence[Value]:
     onesided = bool(node.attribute("onesided", 1))
     if onesided and shape[2] != 1:
         node.refuse("onesided=1 (the default) of a complex signal", "give the node onesided=0")
-    attributes = {"length": length, "transform": "onesided" if onesided else "full", "inverse": False, "size": length}
     operands = [x, _roots(node, length), None if window is None else node.reshape(window, (length,))]
-    return [node.emit("Dft", operands, **attributes, frames=1 + (shape[1] - length) // step, step=step)]
+    y = node.emit(
+        "Dft",
+        operands,
+        length=length,
+        transform="onesided" if onesided else "full",
+        inverse=False,
+        size=length,
+        frames=1 + (shape[1] - length) // step,
+        step=step,
+    )
+    return [y]
 
 
 SIGNAL = {
