@@ -36,6 +36,8 @@ VARIANTS = {
     "bytes": 0,
     "wide": 1,
     "int16_steps": 2,
+    "paired": 8,
+    "planes": 9,
     "float32": 16,
     "int32": 17,
     "int64": 18,
@@ -53,7 +55,7 @@ OPERATORS = (
     Operator(
         "Conv",
         1,
-        ("int8", "wide"),
+        ("int8", "wide", "paired"),
         (
             Field("batch"),
             Field("in_h"),
@@ -102,7 +104,7 @@ OPERATORS = (
     Operator(
         "DepthwiseConv",
         2,
-        ("int8", "wide"),
+        ("int8", "wide", "planes"),
         (
             Field("batch"),
             Field("in_h"),
@@ -149,7 +151,7 @@ OPERATORS = (
     Operator(
         "FullyConnected",
         3,
-        ("int8", "wide"),
+        ("int8", "wide", "paired"),
         (
             Field("rows"),
             Field("in_features"),
@@ -1965,6 +1967,16 @@ OPERATORS = (
             Field("b_signed"),
             Field("a_zero_stride", 4),
             Field("b_zero_stride", 4),
+        ),
+    ),
+    Operator(
+        "FakeQuantize",
+        255,
+        ("float32",),
+        (
+            Field("count"),
+            Field("scale", is_float=True),
+            Field("zero_point"),
         ),
     ),
 )

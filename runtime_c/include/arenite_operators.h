@@ -136,6 +136,7 @@ typedef enum arn_op {
     ARN_OP_DYNAMIC_QUANTIZE_LINEAR = 252,
     ARN_OP_CONV_INTEGER = 253,
     ARN_OP_MATMUL_INTEGER = 254,
+    ARN_OP_FAKE_QUANTIZE = 255,
     ARN_OP_FIRST_CUSTOM = 0x8000 /* codes from here on are the user's own */
 } arn_op;
 
@@ -144,6 +145,8 @@ typedef enum arn_variant {
     ARN_VARIANT_BYTES = 0,
     ARN_VARIANT_WIDE = 1,
     ARN_VARIANT_INT16_STEPS = 2,
+    ARN_VARIANT_PAIRED = 8,
+    ARN_VARIANT_PLANES = 9,
     ARN_VARIANT_FLOAT32 = 16,
     ARN_VARIANT_INT32 = 17,
     ARN_VARIANT_INT64 = 18,
@@ -1713,5 +1716,13 @@ typedef struct arn_matmul_integer_params {
     int32_t a_zero_stride[4]; /* zero points of a along each leading dimension, and from row to row; 0 where there is one */
     int32_t b_zero_stride[4]; /* zero points of b along each leading dimension, and from column to column */
 } arn_matmul_integer_params;
+
+/* FakeQuantize: float32 rounded to the steps of a quantization: what the Q/DQ pairs of a model do to its activations without quantized
+ * layers. */
+typedef struct arn_fake_quantize_params {
+    int32_t count; /* elements */
+    float scale;
+    int32_t zero_point; /* of int8 */
+} arn_fake_quantize_params;
 
 #endif

@@ -56,10 +56,13 @@ typedef struct arn_kernel {
 
 extern const arn_kernel arn_kernel_conv;
 extern const arn_kernel arn_kernel_conv_wide;
+extern const arn_kernel arn_kernel_conv_paired;
 extern const arn_kernel arn_kernel_depthwise_conv;
 extern const arn_kernel arn_kernel_depthwise_conv_wide;
+extern const arn_kernel arn_kernel_depthwise_conv_planes;
 extern const arn_kernel arn_kernel_fully_connected;
 extern const arn_kernel arn_kernel_fully_connected_wide;
+extern const arn_kernel arn_kernel_fully_connected_paired;
 extern const arn_kernel arn_kernel_matmul;
 extern const arn_kernel arn_kernel_add;
 extern const arn_kernel arn_kernel_mul;
@@ -323,6 +326,7 @@ extern const arn_kernel arn_kernel_dequantize_linear_int16;
 extern const arn_kernel arn_kernel_dequantize_linear_uint16;
 extern const arn_kernel arn_kernel_dequantize_linear_int32;
 extern const arn_kernel arn_kernel_dynamic_quantize_linear_float32;
+extern const arn_kernel arn_kernel_fake_quantize_float32;
 extern const arn_kernel arn_kernel_conv_integer;
 extern const arn_kernel arn_kernel_matmul_integer;
 

@@ -31,6 +31,12 @@ void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t 
 void arn_conv_s8_wide(const arn_conv_params *p, const int8_t *x, const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
                       int8_t *y);
 
+/* `paired`, §3.4: weights, biases and multipliers in one stream, as paired.h says; p->shift is 0. scratch: arn_conv_paired_scratch(p) bytes,
+ * aligned for words. */
+void arn_conv_s8_paired(const arn_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
+void arn_conv_s8_paired_rows(const arn_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y, int32_t begin,
+                             int32_t end, void *scratch);
+
 /* Depthwise convolution, §3. weight HWC; output channel c reads input channel c / (out_c / in_c). */
 void arn_depthwise_conv_s8(const arn_depthwise_conv_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias,
                            const int32_t *multiplier, int8_t *y);
@@ -39,11 +45,20 @@ void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_ro
 void arn_depthwise_conv_s8_wide(const arn_depthwise_conv_params *p, const int8_t *x, const int8_t *weight, const int64_t *bias,
                                 const int32_t *multiplier, int8_t *y);
 
+/* `planes`, §3.5: the constants in one stream, as planes.h says; p->shift is 0. scratch: arn_depthwise_conv_planes_scratch(p) bytes, aligned
+ * for words. */
+void arn_depthwise_conv_s8_planes(const arn_depthwise_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
+void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
+                                       int32_t begin, int32_t end, void *scratch);
+
 /* y[r, o] = Σ x[r, i] weight[o, i], §3. */
 void arn_fully_connected_s8(const arn_fully_connected_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias,
                             const int32_t *multiplier, int8_t *y);
 void arn_fully_connected_s8_wide(const arn_fully_connected_params *p, const int8_t *x, const int8_t *weight, const int64_t *bias,
                                  const int32_t *multiplier, int8_t *y);
+
+/* `paired`, §3.4. scratch: arn_fully_connected_paired_scratch(p) bytes, aligned for words. */
+void arn_fully_connected_s8_paired(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
 
 /* Product of two activations, §4. */
 void arn_matmul_s8(const arn_matmul_params *p, const int8_t *a, const int8_t *b, int8_t *y);
@@ -409,6 +424,9 @@ void arn_dequantize_linear_i32(const arn_dequantize_linear_params *p, const int3
                                float *y);
 void arn_dynamic_quantize_linear_f32(const arn_dynamic_quantize_linear_params *p, const float *x, uint8_t *y, float *scale,
                                      uint8_t *zero_point);
+/* §11, §1. y may be x. */
+void arn_fake_quantize_f32(const arn_fake_quantize_params *p, const float *x, float *y);
+
 void arn_conv_integer(const arn_conv_integer_params *p, const void *x, const void *weight, const void *x_zero_point,
                       const void *weight_zero_point, int32_t *y);
 void arn_matmul_integer(const arn_matmul_integer_params *p, const void *a, const void *b, const void *a_zero_point,

@@ -3,10 +3,13 @@
 static const arn_kernel *const KERNELS[] = {
     &arn_kernel_conv,
     &arn_kernel_conv_wide,
+    &arn_kernel_conv_paired,
     &arn_kernel_depthwise_conv,
     &arn_kernel_depthwise_conv_wide,
+    &arn_kernel_depthwise_conv_planes,
     &arn_kernel_fully_connected,
     &arn_kernel_fully_connected_wide,
+    &arn_kernel_fully_connected_paired,
     &arn_kernel_matmul,
     &arn_kernel_add,
     &arn_kernel_mul,
@@ -254,6 +257,7 @@ static const arn_kernel *const KERNELS[] = {
     &arn_kernel_dequantize_linear_uint16,
     &arn_kernel_dequantize_linear_int32,
     &arn_kernel_dynamic_quantize_linear_float32,
+    &arn_kernel_fake_quantize_float32,
     &arn_kernel_conv_integer,
     &arn_kernel_matmul_integer,
 };

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from arenite.emit.arrange import arranged, stored_operands
 from arenite.emit.control import control_calls
 from arenite.emit.lower_movement import MOVEMENT_OPERATORS, lower_movement
 from arenite.emit.program import Call, Port, Program, ProgramState
@@ -34,6 +35,7 @@ def build_program(
     defect of ours).
     """
     check(graph, plan)
+    graph = arranged(graph)
     table = TensorTable(graph, plan)
     main = table.main
     calls = [call for index in plan.order for call in _calls(main, index)]
@@ -96,7 +98,7 @@ def _calls(scope: Scope, index: int) -> list[Call]:
             variant=variant,
             name=node.name,
             record=_checked(form, node, form.record(node, operands, outputs)),
-            inputs=tuple(-1 if name is None else scope.index(name) for name in node.inputs),
+            inputs=tuple(-1 if name is None else scope.index(name) for name in stored_operands(node)),
             outputs=tuple(scope.index(name) for name in node.outputs),
             scratch=scope.scratch.get(index),
             macs=operator.macs(operands, output.shape) * scope.repetitions,

@@ -84,6 +84,8 @@ class _Writer:
         return chosen
 
     def _operand(self, call: Call, position: int) -> str:
+        if position > 0 and call.variant in OPERATORS[call.op].streams:
+            return "stream"
         stored = OPERATORS[call.op].form(call.variant).stored
         return stored[position].name if position < len(stored) else f"operand_{position}"
 

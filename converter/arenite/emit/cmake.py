@@ -12,7 +12,7 @@ _TEXT = """\
 #   {name}_interpreted  the flat model with its resolver: {name}_model.h, arenite.h
 # Several models can be added to one project; they share the runtime of the first.
 cmake_minimum_required(VERSION 3.16)
-project({name} C)
+project({name} C ASM)
 
 if(NOT TARGET arenite_kernels)
   add_library(arenite_kernels STATIC

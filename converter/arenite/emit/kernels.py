@@ -14,6 +14,8 @@ SUFFIXES = {
     "int8": "_s8",
     "wide": "_s8_wide",
     "int16_steps": "_s16",
+    "paired": "_s8_paired",
+    "planes": "_s8_planes",
     "float32": "_f32",
     "int16": "_i16",
     "int32": "_i32",

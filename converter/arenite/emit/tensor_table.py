@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from arenite.emit.arrange import stored_operands
 from arenite.emit.constants import place_constants
 from arenite.emit.program import ProgramTensor, Storage
 from arenite.graph import DType, Graph, Node, Tensor
@@ -129,7 +130,7 @@ class TensorTable:
         used: dict[tuple[int, str], tuple[Scope, Tensor]] = {}
         for scope in self.main.walk():
             nodes = [scope.graph.nodes[index] for index in scope.plan.order]
-            read = [name for node in nodes for name in node.inputs if name is not None] + scope.graph.outputs
+            read = [name for node in nodes for name in stored_operands(node) if name is not None] + scope.graph.outputs
             for name in read:
                 tensor = scope.graph.tensors[name]
                 if tensor.is_constant and (id(scope), name) not in used:

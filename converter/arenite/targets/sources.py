@@ -37,8 +37,8 @@ def interpreter_sources(runtime: Path) -> tuple[Path, ...]:
 
 
 def kernel_sources(runtime: Path) -> tuple[Path, ...]:
-    """The C sources of the kernels, sorted: all that the compiled form needs."""
-    return tuple(sorted((runtime / "kernels").rglob("*.c")))
+    """The C and assembly sources of the kernels, sorted: all that the compiled form needs. Those for another core compile to nothing."""
+    return tuple(sorted(file for pattern in ("*.c", "*.S") for file in (runtime / "kernels").rglob(pattern)))
 
 
 def own_sources(artifact: Path) -> tuple[Path, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from arenite_runtime.kernels import (
+    arranged,
     binary,
     classical,
     control,
@@ -49,10 +50,13 @@ _ARITHMETIC = {
 KERNELS: dict[tuple[str, str], Kernel] = {
     ("Conv", "int8"): convolution.conv,
     ("Conv", "wide"): convolution.conv_wide,
+    ("Conv", "paired"): arranged.conv_paired,
     ("DepthwiseConv", "int8"): convolution.depthwise_conv,
     ("DepthwiseConv", "wide"): convolution.depthwise_conv_wide,
+    ("DepthwiseConv", "planes"): arranged.depthwise_conv_planes,
     ("FullyConnected", "int8"): matrix.fully_connected,
     ("FullyConnected", "wide"): matrix.fully_connected_wide,
+    ("FullyConnected", "paired"): arranged.fully_connected_paired,
     ("MatMul", "int8"): matrix.matmul,
     ("Add", "int8"): elementwise.add,
     ("Mul", "int8"): elementwise.mul,

@@ -143,6 +143,31 @@ def _depthwise_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> 
     return {**image_record(node, given(inputs, 0), outputs[0], (weight.shape[0], weight.shape[1])), **_requantization(node)}
 
 
+def _conv_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
+    """arn_conv_paired_scratch of runtime_c/kernels/paired.h."""
+    if node.attributes.get("variant") != "paired":
+        return 0
+    _, kernel_h, kernel_w, depth = given(inputs, 1).shape
+    columns = 4 * fours(kernel_h * kernel_w * depth)
+    if depth % 4 == 0:
+        return columns
+    width = (outputs[0].shape[2] - 1) * int(node.attributes["strides"][1]) + (kernel_w - 1) * int(node.attributes["dilations"][1]) + 1
+    pitch = fours(width * given(inputs, 0).shape[3] + 3)
+    return columns + kernel_h * (pitch + 3 * kernel_w) + 4
+
+
+def fours(taps: int) -> int:
+    """As many taps as a stream stores for `taps`."""
+    return (taps + 3) & ~3
+
+
+def _depthwise_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
+    """arn_depthwise_conv_planes_scratch of runtime_c/kernels/planes.h."""
+    if node.attributes.get("variant") != "planes":
+        return 0
+    return 32 * ((outputs[0].shape[2] - 1) * int(node.attributes["strides"][1]) + 3)
+
+
 _X = Operand("x", "[N, H, W, C]")
 STORED_LINEAR = (
     Operand("bias", "int32[out], the input zero point folded in (`wide`: int64[out])", constant=True),
@@ -168,7 +193,9 @@ CONV = Operator(
     shape=_conv_shape,
     macs=_conv_macs,
     code=1,
-    variants=("int8", "wide"),
+    variants=("int8", "wide", "paired"),
+    streams=("paired",),
+    scratch=_conv_scratch,
     stored=(_X, Operand("weight", "int8, OHWI", constant=True), *STORED_LINEAR),
     params=(*IMAGE_PARAMS, Param("group", "groups of channels"), *_REQUANTIZATION),
     record=_conv_record,
@@ -193,7 +220,9 @@ DEPTHWISE_CONV = Operator(
     shape=_depthwise_shape,
     macs=_depthwise_macs,
     code=2,
-    variants=("int8", "wide"),
+    variants=("int8", "wide", "planes"),
+    streams=("planes",),
+    scratch=_depthwise_scratch,
     stored=(_X, Operand("weight", "int8, HWC", constant=True), *STORED_LINEAR),
     params=(*IMAGE_PARAMS, *_REQUANTIZATION),
     record=_depthwise_record,

@@ -25,6 +25,8 @@ VARIANTS = {
     "bytes": 0,
     "wide": 1,
     "int16_steps": 2,
+    "paired": 8,
+    "planes": 9,
     "float32": 16,
     "int32": 17,
     "int64": 18,
@@ -35,8 +37,8 @@ VARIANTS = {
     "uint32": 23,
     "plain_int8": 24,
 }
-"""Kernel variants and their numbers in the flat model, fixed for ever. From 16 on: elements that are not quantized, by type. int16_steps is
-int16 with a scale (states), int16 a plain number."""
+"""Kernel variants and their numbers in the flat model, fixed for ever. From 8 on: int8 from constants that are laid out for a kernel.
+From 16 on: elements that are not quantized, by type. int16_steps is int16 with a scale (states), int16 a plain number."""
 
 UNBOUNDED = (float("-inf"), float("inf"))
 """The `clip` attribute of a node without a fused activation."""
@@ -106,6 +108,9 @@ class Operator:
     """Kernel variants, of VARIANTS."""
     stored: tuple[Operand, ...] = ()
     """Operands of the int8 form, in order."""
+    streams: tuple[str, ...] = ()
+    """Variants of the int8 form whose constants become one stream on emission (emit/arrange.py): the flat model has the first operand and
+    the stream. In the graph they have the operands `stored`, as all others."""
     params: tuple[Param, ...] = ()
     record: Callable[[Node, Inputs, Sequence[Tensor]], Record] | None = None
     """Int8 form: the values of `params` for a node."""

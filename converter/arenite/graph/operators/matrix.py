@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from arenite.graph.node import Node
-from arenite.graph.operators.convolution import STORED_LINEAR
+from arenite.graph.operators.convolution import STORED_LINEAR, fours
 from arenite.graph.operators.declaration import (
     CLAMP,
     CLIP,
@@ -96,6 +96,14 @@ def _matmul_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) 
     return {**_matmul_sizes(inputs, outputs), **clip_record(node)}
 
 
+def _fully_connected_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
+    """arn_fully_connected_paired_scratch of runtime_c/kernels/paired.h."""
+    if node.attributes.get("variant") != "paired":
+        return 0
+    out_features, in_features = given(inputs, 1).shape
+    return (2 if outputs[0].elements == out_features else 4) * fours(in_features)
+
+
 _X = Operand("x", "[…, in]")
 _LAYER = (
     Param("rows", "product of the leading dimensions of x"),
@@ -112,7 +120,9 @@ FULLY_CONNECTED = Operator(
     shape=_fully_connected_shape,
     macs=_fully_connected_macs,
     code=3,
-    variants=("int8", "wide"),
+    variants=("int8", "wide", "paired"),
+    streams=("paired",),
+    scratch=_fully_connected_scratch,
     stored=(_X, Operand("weight", "int8, [out, in]", constant=True), *STORED_LINEAR),
     params=(
         *_LAYER,

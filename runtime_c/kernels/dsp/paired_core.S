@@ -1,0 +1,262 @@
+/* The inner products of the layout `paired` (kernels/paired.h) on cores with the DSP extension: Cortex-M4, M7, M33.
+ *
+ *     void arn_paired_2x4(const arn_paired_job *job)      two columns, blocks of four outputs
+ *     void arn_paired_1x8(const arn_paired_job *job)      one column, blocks of eight outputs
+ *
+ * A column holds the taps of a filter as int16, two a word, in the order of the stream. Two columns alternate word by word.
+ *
+ * A step is a pair of taps: 16 multiply-accumulates in 15 cycles of a Cortex-M4. Steps are unrolled, and as their number need not be a
+ * multiple of that, a block is entered in the middle of the loop, with its pointers set back accordingly: all steps have equally long
+ * code. Loads come in rows because neighbouring loads overlap.
+ *
+ * Registers of 2x4, in the loop:
+ *     r0  columns                       r6, r7    H and A of outputs 0, 1 in column 0
+ *     r1  stream                        r8, r9    H and A of outputs 2, 3 in column 0
+ *     r2, r3  taps of columns 0, 1      r10, r11  H and A of outputs 0, 1 in column 1
+ *     r4, r5  words of weights          r12, lr   H and A of outputs 2, 3 in column 1
+ * Registers of 1x8:
+ *     r0  column, r1  stream, r2  taps, r3 r4 r5  words of weights
+ *     r6, r7  H and A of outputs 0, 1;  r8, r9 of 2, 3;  r10, r11 of 4, 5;  r12, lr of 6, 7
+ * What a block needs once lies in the stack frame. */
+#if defined(__ARM_FEATURE_DSP)
+
+    .syntax unified
+    .thumb
+
+    /* arn_paired_job */
+    .equ JOB_X, 0
+    .equ JOB_STEPS, 4
+    .equ JOB_STREAM, 8
+    .equ JOB_Y0, 12
+    .equ JOB_Y1, 16
+    .equ JOB_BLOCKS, 20
+    .equ JOB_ZERO_POINT, 24
+
+    /* The frame, words from sp on. */
+    .equ X_START, 0 /* of the columns, set back for the entry */
+    .equ ENTRY, 4   /* address in the loop */
+    .equ X_END, 8
+    .equ BACK, 12   /* what the stream is set back, bytes */
+    .equ Y0, 16
+    .equ Y1, 20
+    .equ BLOCKS, 24
+    .equ ZERO_POINT, 28
+    .equ FRAME, 32
+
+/* Fills the frame from the job in r0; r1 becomes the stream. `loop` has `unroll` steps, a power of two, of `step_code` bytes each; a step
+ * moves on by `step_x` and `step_stream` bytes. */
+.macro ENTER loop, unroll, step_code, step_x, step_stream
+    push {r4-r11, lr}
+    sub sp, sp, #FRAME
+    ldr r1, [r0, #JOB_X]
+    ldr r2, [r0, #JOB_STEPS]
+    /* Steps that the first turn of the loop leaves out: -steps mod unroll. */
+    rsbs r3, r2, #0
+    and r3, r3, #(\unroll - 1)
+    mov r4, #\step_x
+    mla r5, r2, r4, r1
+    str r5, [sp, #X_END]
+    mls r5, r3, r4, r1
+    str r5, [sp, #X_START]
+    mov r4, #\step_stream
+    mul r5, r3, r4
+    str r5, [sp, #BACK]
+    ldr r4, =\loop + 1
+    mov r5, #\step_code
+    mla r5, r3, r5, r4
+    str r5, [sp, #ENTRY]
+    ldr r1, [r0, #JOB_STREAM]
+    ldr r2, [r0, #JOB_Y0]
+    ldr r3, [r0, #JOB_Y1]
+    ldr r4, [r0, #JOB_BLOCKS]
+    ldr r5, [r0, #JOB_ZERO_POINT]
+    strd r2, r3, [sp, #Y0]
+    strd r4, r5, [sp, #BLOCKS]
+.endm
+
+.macro LEAVE
+    add sp, sp, #FRAME
+    pop {r4-r11, pc}
+    .ltorg
+.endm
+
+.macro FUNCTION name
+    .section .text.\name, "ax", %progbits
+    .balign 4
+    .global \name
+    .type \name, %function
+    .thumb_func
+\name:
+.endm
+
+/* Steps of 2x4: 48 bytes of code each. */
+.macro STEP_2X4 i
+    ldr.n r2, [r0, #8 * \i]
+    ldr.n r3, [r0, #8 * \i + 4]
+    ldr.n r4, [r1, #8 * \i]
+    ldr.n r5, [r1, #8 * \i + 4]
+    smlad r6, r2, r4, r6
+    smlad r10, r3, r4, r10
+    sxtb16 r4, r4
+    smlad r7, r2, r4, r7
+    smlad r11, r3, r4, r11
+    smlad r8, r2, r5, r8
+    smlad r12, r3, r5, r12
+    sxtb16 r5, r5
+    smlad r9, r2, r5, r9
+    smlad lr, r3, r5, lr
+.endm
+
+FUNCTION arn_paired_2x4
+    ENTER .Lloop_2x4, 16, 48, 8, 8
+.Lblock_2x4:
+    ldm r1!, {r6-r9}
+    ldr r2, [sp, #BACK]
+    ldrd r0, r3, [sp, #X_START]
+    mov r10, r6
+    mov r11, r7
+    mov r12, r8
+    mov lr, r9
+    subs r1, r1, r2
+    bx r3
+    .balign 4
+.Lloop_2x4:
+    .irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    STEP_2X4 \i
+    .endr
+    ldr r2, [sp, #X_END]
+    adds r0, #128
+    adds r1, #128
+    cmp r0, r2
+    bne.w .Lloop_2x4
+    /* B of every pair, then requantization: the zero point is what the product is added to. */
+    ldm r1!, {r2-r5}
+    ldr r0, [sp, #ZERO_POINT]
+    sub r6, r6, r7
+    sub r8, r8, r9
+    sub r10, r10, r11
+    sub r12, r12, lr
+    asrs r6, r6, #8
+    asr r8, r8, #8
+    asr r10, r10, #8
+    asr r12, r12, #8
+    smmlar r7, r7, r2, r0
+    smmlar r11, r11, r2, r0
+    smmlar r6, r6, r3, r0
+    smmlar r10, r10, r3, r0
+    smmlar r9, r9, r4, r0
+    smmlar lr, lr, r4, r0
+    smmlar r8, r8, r5, r0
+    smmlar r12, r12, r5, r0
+    ldrd r2, r3, [sp, #Y0]
+    ldr r4, [sp, #BLOCKS]
+    ssat r7, #8, r7
+    ssat r6, #8, r6
+    ssat r9, #8, r9
+    ssat r8, #8, r8
+    ssat r11, #8, r11
+    ssat r10, #8, r10
+    ssat lr, #8, lr
+    ssat r12, #8, r12
+    strb r7, [r2]
+    strb r6, [r2, #1]
+    strb r9, [r2, #2]
+    strb r8, [r2, #3]
+    strb r11, [r3]
+    strb r10, [r3, #1]
+    strb lr, [r3, #2]
+    strb r12, [r3, #3]
+    adds r2, #4
+    adds r3, #4
+    strd r2, r3, [sp, #Y0]
+    subs r4, #1
+    str r4, [sp, #BLOCKS]
+    bne.w .Lblock_2x4
+    LEAVE
+    .size arn_paired_2x4, . - arn_paired_2x4
+
+/* Steps of 1x8: 58 bytes of code each. */
+.macro STEP_1X8 i
+    ldr.n r2, [r0, #4 * \i]
+    ldr.n r3, [r1, #16 * \i]
+    ldr.n r4, [r1, #16 * \i + 4]
+    ldr.n r5, [r1, #16 * \i + 8]
+    smlad r6, r2, r3, r6
+    sxtb16 r3, r3
+    smlad r7, r2, r3, r7
+    ldr.n r3, [r1, #16 * \i + 12]
+    smlad r8, r2, r4, r8
+    sxtb16 r4, r4
+    smlad r9, r2, r4, r9
+    smlad r10, r2, r5, r10
+    sxtb16 r5, r5
+    smlad r11, r2, r5, r11
+    smlad r12, r2, r3, r12
+    sxtb16 r3, r3
+    smlad lr, r2, r3, lr
+.endm
+
+FUNCTION arn_paired_1x8
+    ENTER .Lloop_1x8, 8, 58, 4, 16
+.Lblock_1x8:
+    ldm r1!, {r6-r12, lr}
+    ldr r2, [sp, #BACK]
+    ldrd r0, r3, [sp, #X_START]
+    subs r1, r1, r2
+    bx r3
+    .balign 4
+.Lloop_1x8:
+    .irp i, 0, 1, 2, 3, 4, 5, 6, 7
+    STEP_1X8 \i
+    .endr
+    ldr r2, [sp, #X_END]
+    adds r0, #32
+    adds r1, #128
+    cmp r0, r2
+    bne.w .Lloop_1x8
+    ldm r1!, {r2-r5}
+    ldr r0, [sp, #ZERO_POINT]
+    sub r6, r6, r7
+    asrs r6, r6, #8
+    smmlar r7, r7, r2, r0
+    smmlar r6, r6, r3, r0
+    sub r8, r8, r9
+    asr r8, r8, #8
+    smmlar r9, r9, r4, r0
+    smmlar r8, r8, r5, r0
+    ldm r1!, {r2-r5}
+    sub r10, r10, r11
+    asr r10, r10, #8
+    smmlar r11, r11, r2, r0
+    smmlar r10, r10, r3, r0
+    sub r12, r12, lr
+    asr r12, r12, #8
+    smmlar lr, lr, r4, r0
+    smmlar r12, r12, r5, r0
+    ldr r2, [sp, #Y0]
+    ldr r4, [sp, #BLOCKS]
+    ssat r7, #8, r7
+    ssat r6, #8, r6
+    ssat r9, #8, r9
+    ssat r8, #8, r8
+    ssat r11, #8, r11
+    ssat r10, #8, r10
+    ssat lr, #8, lr
+    ssat r12, #8, r12
+    strb r7, [r2]
+    strb r6, [r2, #1]
+    strb r9, [r2, #2]
+    strb r8, [r2, #3]
+    strb r11, [r2, #4]
+    strb r10, [r2, #5]
+    strb lr, [r2, #6]
+    strb r12, [r2, #7]
+    adds r2, #8
+    subs r4, #1
+    str r2, [sp, #Y0]
+    str r4, [sp, #BLOCKS]
+    bne.w .Lblock_1x8
+    LEAVE
+    .size arn_paired_1x8, . - arn_paired_1x8
+
+#endif

@@ -1,0 +1,27 @@
+/* Fully connected layers from the layout `paired`, on any core. numerics.md §3.4. */
+#if !defined(__ARM_FEATURE_DSP)
+
+#include "arn_kernels.h"
+#include "paired_column.h"
+#include <string.h>
+
+void arn_fully_connected_s8_paired(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
+    const arn_paired_output output = {p->output_zero_point, p->activation_min, p->activation_max};
+    const int32_t taps = arn_paired_taps(p->in_features);
+    const int32_t block = p->rows == 1 ? ARN_PAIRED_WIDE_BLOCK : ARN_PAIRED_BLOCK;
+    for (int32_t r = 0; r < p->rows; r++, x += p->in_features, y += p->out_features) {
+        const int8_t *row = x;
+        if (taps != p->in_features) {
+            memcpy(scratch, x, (size_t)p->in_features);
+            memset((int8_t *)scratch + p->in_features, 0, (size_t)(taps - p->in_features));
+            row = scratch;
+        }
+        arn_paired_column(&output, row, taps, stream, block, p->out_features, y);
+    }
+}
+
+#else
+
+typedef int arn_not_for_this_core; /* a translation unit must not be empty */
+
+#endif

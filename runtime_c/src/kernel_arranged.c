@@ -1,0 +1,81 @@
+/* Layers whose constants are laid out for a kernel: paired.h, planes.h. */
+#include "arn_kernels.h"
+#include "paired.h"
+#include "planes.h"
+#include "ranges.h"
+
+#define MAX_TAPS ((int64_t)1 << 24) /* of a filter: its column then has fewer than 2^27 bytes */
+
+/* Operand 1 is a stream of `groups` times `filters` outputs in blocks of `block`, and the scratch memory has room. taps <= MAX_TAPS. */
+static int is_stream(const arn_signature *s, int32_t groups, int32_t filters, int32_t taps, int32_t block, int64_t scratch) {
+    const arn_operand *stream = &s->inputs[1];
+    const int64_t words = arn_paired_words(arn_paired_taps(taps), block);
+    return arn_is_type(stream, ARN_INT32) && stream->constant != NULL &&
+           words * ((int64_t)(filters + block - 1) / block) <= (INT64_MAX >> 32) &&
+           stream->bytes / 4 == (uint64_t)(words * ((int64_t)(filters + block - 1) / block)) * (uint64_t)groups &&
+           arn_is_type(&s->scratch, ARN_FLOAT32) && (int64_t)s->scratch.bytes >= scratch;
+}
+
+static int check_conv_paired(const arn_signature *s) {
+    const arn_conv_params *p = (const arn_conv_params *)s->params;
+    if (!arn_is_image(s) || p->group < 1 || p->in_c % p->group != 0 || p->out_c % p->group != 0) {
+        return 0;
+    }
+    const int32_t depth = p->in_c / p->group;
+    if ((int64_t)p->kernel_h * p->kernel_w > MAX_TAPS || (int64_t)p->kernel_h * p->kernel_w * depth > MAX_TAPS) {
+        return 0;
+    }
+    const int64_t width = (int64_t)(p->out_w - 1) * p->stride_w + (int64_t)(p->kernel_w - 1) * p->dilation_w + 1;
+    if (width > ARN_MAX_EXTENT || width * p->in_c > ARN_MAX_EXTENT || (width * p->in_c + 3) * p->kernel_h > ARN_MAX_EXTENT) {
+        return 0; /* with these bounds arn_conv_paired_scratch does not overflow */
+    }
+    return is_stream(s, p->group, p->out_c / p->group, p->kernel_h * p->kernel_w * depth, ARN_PAIRED_BLOCK, arn_conv_paired_scratch(p)) &&
+           p->shift == 0 && arn_is_int8(p->input_zero_point) && arn_is_int8(p->output_zero_point) &&
+           arn_is_clamp(p->activation_min, p->activation_max);
+}
+
+static int check_fully_connected_paired(const arn_signature *s) {
+    const arn_fully_connected_params *p = (const arn_fully_connected_params *)s->params;
+    const int32_t x[2] = {p->rows, p->in_features}, y[2] = {p->rows, p->out_features};
+    return arn_is_type(&s->inputs[0], ARN_INT8) && arn_is_type(&s->outputs[0], ARN_INT8) && arn_is_product(s->inputs[0].bytes, x, 2) &&
+           arn_is_product(s->outputs[0].bytes, y, 2) && p->in_features <= MAX_TAPS &&
+           is_stream(s, 1, p->out_features, p->in_features, p->rows == 1 ? ARN_PAIRED_WIDE_BLOCK : ARN_PAIRED_BLOCK,
+                     arn_fully_connected_paired_scratch(p)) &&
+           p->shift == 0 && arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
+}
+
+static int check_depthwise_conv_planes(const arn_signature *s) {
+    const arn_depthwise_conv_params *p = (const arn_depthwise_conv_params *)s->params;
+    const arn_operand *stream = &s->inputs[1];
+    if (!arn_is_image(s) || p->out_c != p->in_c || p->in_c % 4 != 0 || p->kernel_h != 3 || p->kernel_w != 3 || p->dilation_h != 1 ||
+        p->dilation_w != 1 || p->stride_h != p->stride_w || !arn_in(p->stride_h, 1, 2) || p->out_w > ARN_MAX_EXTENT / 128) {
+        return 0;
+    }
+    return arn_is_type(stream, ARN_INT32) && stream->constant != NULL && stream->bytes / (4 * ARN_PLANES_WORDS) == (uint32_t)p->out_c &&
+           arn_is_type(&s->scratch, ARN_FLOAT32) && s->scratch.bytes >= (uint32_t)arn_depthwise_conv_planes_scratch(p) && p->shift == 0 &&
+           arn_is_int8(p->input_zero_point) && arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
+}
+
+static void invoke_conv_paired(const arn_call *c) {
+    arn_conv_s8_paired(c->params, c->inputs[0], c->inputs[1], c->outputs[0], c->scratch);
+}
+
+static void invoke_fully_connected_paired(const arn_call *c) {
+    arn_fully_connected_s8_paired(c->params, c->inputs[0], c->inputs[1], c->outputs[0], c->scratch);
+}
+
+static void invoke_depthwise_conv_planes(const arn_call *c) {
+    arn_depthwise_conv_s8_planes(c->params, c->inputs[0], c->inputs[1], c->outputs[0], c->scratch);
+}
+
+const arn_kernel arn_kernel_conv_paired = {
+    ARN_OP_CONV, ARN_VARIANT_PAIRED, ARN_WORDS(arn_conv_params), 2, 1, check_conv_paired, invoke_conv_paired,
+};
+const arn_kernel arn_kernel_fully_connected_paired = {
+    ARN_OP_FULLY_CONNECTED,        ARN_VARIANT_PAIRED, ARN_WORDS(arn_fully_connected_params), 2, 1, check_fully_connected_paired,
+    invoke_fully_connected_paired,
+};
+const arn_kernel arn_kernel_depthwise_conv_planes = {
+    ARN_OP_DEPTHWISE_CONV,       ARN_VARIANT_PLANES,           ARN_WORDS(arn_depthwise_conv_params), 2, 1,
+    check_depthwise_conv_planes, invoke_depthwise_conv_planes,
+};
