@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 from differential.builder import MAX_ELEMENTS, Builder, Grow
 from differential.random_indexing import INDEXING
+from differential.random_reductions import REDUCTIONS
 from differential.random_spatial import SPATIAL
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -316,6 +317,7 @@ OPERATORS: tuple[Grow, ...] = (
     transpose,
     reshape,
     *INDEXING,
+    *REDUCTIONS,
     *SPATIAL,
 )
 

@@ -13,6 +13,7 @@ import numpy as np
 from arenite.graph import Graph, Node, Tensor
 from differential.expectation import EDGE, Expectation, Real, real, scale_of
 from differential.real_movement import MOVED
+from differential.real_reductions import REDUCED
 from numpy.typing import NDArray
 
 
@@ -188,6 +189,7 @@ ORACLES = {
     "Transpose": _movement,
     "Reshape": _movement,
     **MOVED,
+    **REDUCED,
 }
 """Lookup has none: its table is checked against the function where it is made (tests/quantize)."""
 
