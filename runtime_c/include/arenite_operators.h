@@ -130,6 +130,7 @@ typedef enum arn_op {
     ARN_OP_REPEAT_LOOP = 213,
     ARN_OP_STORE_ENTRY = 214,
     ARN_OP_DFT = 230,
+    ARN_OP_NON_MAX_SUPPRESSION = 231,
     ARN_OP_REQUANTIZE = 240,
     ARN_OP_QUANTIZE_LINEAR = 250,
     ARN_OP_DEQUANTIZE_LINEAR = 251,
@@ -1371,6 +1372,7 @@ typedef struct arn_lstm_params {
     int32_t output_zero_point; /* of the states of every step; 0 where they are not given */
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
+    int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */
     int32_t cell_bits;         /* p_c, 0 … 15 */
 } arn_lstm_params;
 
@@ -1403,6 +1405,7 @@ typedef struct arn_lstm_last_params {
     int32_t output_zero_point; /* of the states of every step; 0 where they are not given */
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
+    int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */
     int32_t cell_bits;         /* p_c, 0 … 15 */
 } arn_lstm_last_params;
 
@@ -1435,6 +1438,7 @@ typedef struct arn_gru_params {
     int32_t output_zero_point;   /* of the states of every step; 0 where they are not given */
     int32_t output_multiplier;   /* below 2^15 */
     int32_t output_shift;        /* 1 … 30 */
+    int32_t input_bytes;         /* of an element of x, 1 or 2: int8 or int16 */
     int32_t linear_before_reset; /* 0 or 1 */
 } arn_gru_params;
 
@@ -1467,6 +1471,7 @@ typedef struct arn_gru_last_params {
     int32_t output_zero_point;   /* of the states of every step; 0 where they are not given */
     int32_t output_multiplier;   /* below 2^15 */
     int32_t output_shift;        /* 1 … 30 */
+    int32_t input_bytes;         /* of an element of x, 1 or 2: int8 or int16 */
     int32_t linear_before_reset; /* 0 or 1 */
 } arn_gru_last_params;
 
@@ -1499,6 +1504,7 @@ typedef struct arn_rnn_params {
     int32_t output_zero_point; /* of the states of every step; 0 where they are not given */
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
+    int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */
 } arn_rnn_params;
 
 /* On elements that are not quantized. */
@@ -1529,6 +1535,7 @@ typedef struct arn_rnn_last_params {
     int32_t output_zero_point; /* of the states of every step; 0 where they are not given */
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
+    int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */
 } arn_rnn_last_params;
 
 /* On elements that are not quantized. */
@@ -1648,6 +1655,15 @@ typedef struct arn_dft_params {
     int32_t transform;  /* 0 full, 1 onesided (of real values), 2 back from onesided to real values */
     int32_t inverse;    /* 0 or 1; 1 where the transform is 2 */
 } arn_dft_params;
+
+/* NonMaxSuppression: Batch, class and index of boxes that no box of a greater score covers; rows of −1 behind them. */
+typedef struct arn_non_max_suppression_params {
+    int32_t batch;
+    int32_t classes;
+    int32_t boxes;   /* of an image */
+    int32_t limit;   /* results of a class */
+    int32_t centred; /* 0 or 1 */
+} arn_non_max_suppression_params;
 
 /* Requantize: int16 to int8, numerics §12; made by quantization where int8 layers read a state. */
 typedef struct arn_requantize_params {

@@ -31,8 +31,8 @@ void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t 
 void arn_conv_s8_wide(const arn_conv_params *p, const int8_t *x, const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
                       int8_t *y);
 
-/* `paired`, §3.4: weights, biases and multipliers in one stream, as paired.h says; p->shift is 0. scratch: arn_conv_paired_scratch(p) bytes,
- * aligned for words. */
+/* `paired`, §3.4: weights, biases and multipliers in one stream, as paired.h says; p->shift is 0. scratch: arn_conv_paired_scratch(p)
+ * bytes, aligned for words. */
 void arn_conv_s8_paired(const arn_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
 void arn_conv_s8_paired_rows(const arn_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y, int32_t begin,
                              int32_t end, void *scratch);
@@ -45,8 +45,8 @@ void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_ro
 void arn_depthwise_conv_s8_wide(const arn_depthwise_conv_params *p, const int8_t *x, const int8_t *weight, const int64_t *bias,
                                 const int32_t *multiplier, int8_t *y);
 
-/* `planes`, §3.5: the constants in one stream, as planes.h says; p->shift is 0. scratch: arn_depthwise_conv_planes_scratch(p) bytes, aligned
- * for words. */
+/* `planes`, §3.5: the constants in one stream, as planes.h says; p->shift is 0. scratch: arn_depthwise_conv_planes_scratch(p) bytes,
+ * aligned for words. */
 void arn_depthwise_conv_s8_planes(const arn_depthwise_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
 void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
                                        int32_t begin, int32_t end, void *scratch);
@@ -359,6 +359,10 @@ void arn_dft_f32(const arn_dft_params *p, const float *x, const float *roots, co
  * writes nothing. */
 void arn_store_entry(const arn_store_entry_params *p, const void *entry, const int64_t *iteration, void *y);
 
+/* §11, boxes selected. The thresholds may be null. scratch: `boxes` bytes. */
+void arn_non_max_suppression_f32(const arn_non_max_suppression_params *p, const float *boxes, const float *scores,
+                                 const float *iou_threshold, const float *score_threshold, int64_t *y, void *scratch);
+
 /* §11, rows normalized by their own statistics. scale and bias may be null. y may be x. */
 void arn_layer_normalization_f32(const arn_layer_normalization_typed_params *p, const float *x, const float *scale, const float *bias,
                                  float *y);
@@ -380,23 +384,23 @@ void arn_rnn_f32(const arn_rnn_typed_params *p, const float *x, const float *wei
 void arn_rnn_last_f32(const arn_rnn_last_typed_params *p, const float *x, const float *weight, const float *recurrent, const float *bias,
                       const int32_t *lengths, const float *initial_h, float *y_h, void *scratch);
 
-/* §12, recurrent layers on int8 with int16 states. row holds b, m_x and m_r of every row, table tanh. lengths, the initial states and
- * recurrent_bias may be null. scratch: as the declaration says, aligned for int16. */
-void arn_lstm_s8(const arn_lstm_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+/* §12, recurrent layers on int8 with int16 states. x is int8 or int16, as input_bytes says, row holds b, m_x and m_r of every row, table
+ * tanh. lengths, the initial states and recurrent_bias may be null. scratch: as the declaration says, aligned for int16. */
+void arn_lstm_s8(const arn_lstm_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                  const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int8_t *y, int16_t *y_h,
                  int16_t *y_c, void *scratch);
-void arn_lstm_last_s8(const arn_lstm_last_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+void arn_lstm_last_s8(const arn_lstm_last_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                       const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int16_t *y_h,
                       int16_t *y_c, void *scratch);
-void arn_gru_s8(const arn_gru_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+void arn_gru_s8(const arn_gru_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int8_t *y,
                 int16_t *y_h, void *scratch);
-void arn_gru_last_s8(const arn_gru_last_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+void arn_gru_last_s8(const arn_gru_last_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                      const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int16_t *y_h,
                      void *scratch);
-void arn_rnn_s8(const arn_rnn_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+void arn_rnn_s8(const arn_rnn_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int8_t *y, int16_t *y_h, void *scratch);
-void arn_rnn_last_s8(const arn_rnn_last_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+void arn_rnn_last_s8(const arn_rnn_last_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                      const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int16_t *y_h, void *scratch);
 
 /* §12, int16 with a scale. y may be x, where it is no wider. */

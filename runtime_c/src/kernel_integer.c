@@ -72,6 +72,20 @@ const arn_kernel arn_kernel_dynamic_quantize_linear_float32 = {
     invoke_dynamic_quantize_linear,
 };
 
+/* The scale, read as bits, is positive and finite. */
+static int check_fake_quantize(const arn_signature *s) {
+    const int32_t *p = (const int32_t *)s->params; /* count, scale, zero point */
+    return arn_is_elementwise(s, ARN_FLOAT32, ARN_FLOAT32) && arn_in(p[1], 1, 0x7f7fffff) && arn_is_int8(p[2]);
+}
+
+static void invoke_fake_quantize(const arn_call *c) {
+    arn_fake_quantize_f32(c->params, c->inputs[0], c->outputs[0]);
+}
+
+const arn_kernel arn_kernel_fake_quantize_float32 = {
+    ARN_OP_FAKE_QUANTIZE, ARN_VARIANT_FLOAT32, ARN_WORDS(arn_fake_quantize_params), 1, 1, check_fake_quantize, invoke_fake_quantize,
+};
+
 static arn_dtype byte_type(int32_t is_signed) {
     return is_signed ? ARN_INT8 : ARN_UINT8;
 }

@@ -117,14 +117,3 @@ def test_emulated_engines_agree(engine: str, model: str, pack: Pack, converted: 
     expected = open_engine("numpy", conversion.folder).run(samples)
     for ours, theirs in zip(open_engine(engine, conversion.folder).run(samples), expected, strict=True):
         assert not any(Criterion.TOLERANCE.differing(a, b) for a, b in zip(ours, theirs, strict=True))
-
-
-def test_annotations_of_a_quantized_model_are_dropped(pack: Pack, converted: Any) -> None:
-    """An imported QDQ graph: float32 inputs and outputs, its weights dequantized, and the report says so."""
-    conversion = converted("mlperf/kws01_int8_ortq")
-    assert [port.dtype for port in (*conversion.report.inputs, *conversion.report.outputs)] == ["float32", "float32"]
-    assert any("own quantization is not applied" in note for note in conversion.report.notes)
-    x, y = pack.check.load("kws01/f32")
-    engine = open_engine("c", conversion.folder)
-    outputs = engine.run([[np.asarray(one, np.float32).reshape(1, 49, 10, 1)] for one in x[:300]])
-    assert np.mean([out[0].argmax() == label for out, label in zip(outputs, y, strict=False)]) > 0.88

@@ -10,7 +10,7 @@ from arenite.errors import QuantizationError
 from arenite.graph import DType, Expression, Graph, Node, Quantization, Tensor
 from arenite.graph.expression import UNARY, Step
 from arenite.graph.verifier import verify
-from arenite.quantize.to_typed import drops_annotations, to_typed
+from arenite.quantize.to_typed import to_typed
 
 
 @pytest.fixture
@@ -110,22 +110,61 @@ def test_outputs_that_nobody_computes(net: Any, run: Any) -> None:
     np.testing.assert_array_equal(got[2], x)
 
 
-def test_saturation_of_an_imported_graph_stays(net: Any, run: Any) -> None:
-    """Exporters leave a Relu out where a zero point of −128 does its work."""
+def on_grid(x: Any, scale: float, zero_point: int) -> Any:
+    """Quantize and dequantize in float32, as numerics §1 has it."""
+    q = np.clip(np.rint(np.float32(x) / np.float32(scale)) + zero_point, -128, 127)
+    return (q - zero_point).astype(np.float32) * np.float32(scale)
+
+
+def test_rounding_of_an_imported_graph_stays(net: Any, run: Any) -> None:
+    """Saturation too: exporters leave a Relu out where a zero point of −128 does its work."""
     n = net(x=(1, 4))
     relu = n.annotate(n.dense("x", np.eye(4)), 0.01, -128)
-    twice = n.annotate(n.node("Add", relu, relu, clip=(float("-inf"), float("inf"))), 0.01, 0)
+    twice = n.annotate(n.node("Add", relu, relu, clip=(float("-inf"), float("inf"))), 0.03, 0)
     graph = n.done(relu, twice)
-    assert drops_annotations(graph) and ops(to_typed(graph)) == ["FullyConnected", "Add", "Clip"]
-    first, second = run(graph, np.float32([[-1.0, 0.123456, 1.0, 9.0]]))
-    np.testing.assert_allclose(first, [[0, 0.123456, 1.0, 2.55]], rtol=1e-6)
-    np.testing.assert_allclose(second, [[0, 0.246912, 1.27, 1.27]], rtol=1e-6)
+    assert ops(to_typed(graph)) == ["FullyConnected", "FakeQuantize", "Add", "FakeQuantize"]
+    x = np.float32([[-1.0, 0.123456, 1.0, 9.0]])
+    first, second = run(graph, x)
+    np.testing.assert_array_equal(first, on_grid(x, 0.01, -128))
+    np.testing.assert_array_equal(second, on_grid(2 * first, 0.03, 0))
 
 
-def test_no_saturation_where_it_takes_a_last_step_only(net: Any) -> None:
+def test_a_fused_activation_comes_before_rounding(net: Any, run: Any) -> None:
     n = net(x=(1, 4))
-    graph = n.done(n.annotate(n.node("Softmax", "x"), 1 / 256, -128))
-    assert ops(to_typed(graph)) == ["Softmax"]
+    graph = n.done(n.annotate(n.node("Add", "x", "x", clip=(0.0, 0.5)), 0.07, 0))
+    x = np.float32([[-1.0, 0.1, 0.2, 9.0]])
+    np.testing.assert_array_equal(run(graph, x)[0], on_grid(np.clip(2 * x, 0, 0.5), 0.07, 0))
+
+
+def test_an_annotated_input_is_read_rounded(net: Any, run: Any) -> None:
+    n = net(x=(1, 4))
+    n.annotate("x", 0.05, 3)
+    graph = n.done(n.node("Add", "x", "x", clip=(float("-inf"), float("inf"))))
+    x = np.float32([[-1.0, 0.123456, 1.0, 99.0]])
+    assert ops(to_typed(graph)) == ["FakeQuantize", "Add"]
+    np.testing.assert_array_equal(run(graph, x)[0], 2 * on_grid(x, 0.05, 3))
+
+
+def test_what_moves_steps_is_not_rounded_again(net: Any) -> None:
+    n = net(x=(1, 4))
+    rounded = n.annotate(n.node("Softmax", "x"), 1 / 256, -128)
+    moved = n.annotate(n.node("Reshape", rounded, shape=(2, 2)), 1 / 256, -128)
+    assert ops(to_typed(n.done(n.annotate(n.node("Transpose", moved, perm=(1, 0)), 1 / 256, -128)))) == [
+        "Softmax",
+        "FakeQuantize",
+        "Reshape",
+        "Transpose",
+    ]
+
+
+def test_what_moves_other_steps_is_rounded(net: Any) -> None:
+    n = net(x=(1, 4))
+    n.annotate("x", 1 / 64, 0)
+    assert ops(to_typed(n.done(n.annotate(n.node("Reshape", "x", shape=(2, 2)), 1 / 256, -128)))) == [
+        "FakeQuantize",
+        "Reshape",
+        "FakeQuantize",
+    ]
 
 
 @pytest.mark.parametrize("dtype", [DType.INT32, DType.INT64])

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from arenite.errors import QuantizationError
 from arenite.graph import Graph, Quantization
 from arenite.quantize.calibration_data import Dataset, synthetic_data
 from arenite.quantize.cell_ranges import largest_cells
+from arenite.quantize.coarse import coarse_tensors
 from arenite.quantize.edges import IO, with_edges
 from arenite.quantize.fidelity import Fidelity, measure
 from arenite.quantize.lower import lower
 from arenite.quantize.lower_typed import without_detours
-from arenite.quantize.observers import OBSERVERS, Histogram, Progress, min_max, observe, percentile
-from arenite.quantize.placement import typed_nodes
+from arenite.quantize.observers import OBSERVERS, Histogram, Progress, UnboundedError, min_max, observe, percentile
+from arenite.quantize.placement import typed_beside, typed_nodes
 from arenite.quantize.ranges import Range
 from arenite.quantize.scales import choose_scales, representable, undetermined
-from arenite.quantize.state_tensors import find_state_tensors, initial_tensors, recurrent_nodes, state_quantization
-from arenite.quantize.to_typed import drops_annotations, to_typed
+from arenite.quantize.state_tensors import find_state_tensors, recurrent_nodes, state_quantization
+from arenite.quantize.to_typed import to_typed
 
 LISTED = 8
 """Layers that a note names."""
+COMPARED = 64
+"""Samples that tell whether 256 steps are enough."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,13 @@ class QuantizeOptions:
     """Of the percentile observer, in percent."""
     float_layers: tuple[str, ...] = ()
     """Names of ONNX nodes that are not to be quantized."""
+    unbounded: frozenset[str] = frozenset()
+    """First outputs of nodes that see values which are not finite: found out by quantize()."""
+    least_db: float = 15.0
+    """Where rounding to int8 leaves less than this of half of the calibration samples, in dB of signal to noise, a tensor and the layers that
+    write or read it stay float32 (coarse.py); −inf: never."""
+    coarse: tuple[tuple[str, float], ...] = ()
+    """Such tensors and what would be left of them: found out by quantize()."""
     io: str = "int8"
     """Types of inputs and outputs: int8, float32 or model (edges.py)."""
     synthetic_samples: int = 32
@@ -91,16 +103,29 @@ def quantize(
         raise QuantizationError(f"the observer {options.observer!r} is not known. Choose one of {', '.join(OBSERVERS)}.")
     if options.io not in IO:
         raise QuantizationError(f"the input and output type {options.io!r} is not known. Choose one of {', '.join(IO)}.")
-    typed = typed_nodes(graph, options.float_layers)
+    whole, coarse = graph, dict(options.coarse)
+    too_coarse = frozenset(coarse)
+    typed = typed_nodes(graph, options.float_layers, options.unbounded, too_coarse)
     if graph.nodes and not options.float_layers and all(node.output in typed for node in graph.nodes):
         return replace(keep_float(graph), notes=("no layer has an int8 form, so nothing is quantized",))
-    recurrent, found = recurrent_nodes(graph, typed), find_state_tensors(graph, typed)
+    recurrent, found = recurrent_nodes(graph, typed), find_state_tensors(graph, typed, too_coarse)
     graph = found.graph
-    unknown = [*undetermined(graph, typed, found.names), *initial_tensors(graph, recurrent)]
+    apart = found.names | too_coarse
+    unknown = [*undetermined(graph, typed, apart), *found.observed(recurrent)]
     data = calibration if calibration is not None else synthetic_data(graph, options.synthetic_samples, options.seed)
-    histograms = observe(graph, data, unknown, progress) if unknown else {}
+    try:
+        histograms = observe(graph, data, unknown, progress) if unknown else {}
+    except UnboundedError as error:  # infinities that the model itself takes out again, as masks and untaken branches do
+        beside = typed_beside(whole, error.tensors) - typed
+        if not beside or error.tensors.intersection(whole.outputs):
+            raise
+        return quantize(whole, calibration, replace(options, unbounded=options.unbounded | beside), progress)
     ranges = {name: _range(graph, name, histogram, options) for name, histogram in histograms.items()}
-    quantization = choose_scales(graph, ranges, typed, found.names)
+    quantization = choose_scales(graph, ranges, typed, apart)
+    if calibration is not None and not coarse and options.least_db > -math.inf:
+        coarse = coarse_tensors(whole, _of(whole, quantization), _inspected(whole, data, COMPARED), options.least_db)
+        if coarse:
+            return quantize(whole, calibration, replace(options, coarse=tuple(coarse.items())), progress)
     steps = state_quantization(found, recurrent, ranges, largest_cells(graph, data, recurrent))
     lowering = lower(graph, quantization, typed, steps)
     measured = calibration is not None and options.fidelity_samples > 0  # made-up inputs would say nothing about accuracy
@@ -114,16 +139,14 @@ def quantize(
             name: _limits(chosen) for name in lowering.target.outputs if (chosen := lowering.target.tensors[name].quantization) is not None
         },
         sqnr_db={name: fidelity.sqnr_db[name] for name in graph.outputs if name in fidelity.sqnr_db},
-        notes=_placement_notes(graph, typed),
+        notes=(*_placement_notes(graph, typed), *_coarse_notes(whole, coarse, options.least_db)),
         precision="mixed" if typed else "int8",
     )
 
 
 def keep_float(graph: Graph) -> QuantizedModel:
     """An optimized float graph as it is, nothing quantized. Raises QuantizationError for what has no typed form."""
-    typed = to_typed(graph)
-    dropped = "the model's own quantization is not applied: its weights are dequantized, and activations saturate, but are not rounded"
-    return QuantizedModel(typed, True, (), {}, {}, {}, (dropped,) if drops_annotations(graph) else (), "float32")
+    return QuantizedModel(to_typed(graph), True, (), {}, {}, {}, precision="float32")
 
 
 def _inspected(graph: Graph, data: Dataset, count: int) -> Dataset:
@@ -137,6 +160,21 @@ def _placement_notes(graph: Graph, typed: frozenset[str]) -> tuple[str, ...]:
         return ()
     shown = ", ".join(names[:LISTED]) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
     return (f"{len(names)} of {len(graph.nodes)} layers are not quantized: {shown}",)
+
+
+def _coarse_notes(graph: Graph, coarse: Mapping[str, float], least_db: float) -> tuple[str, ...]:
+    if not coarse:
+        return ()
+    producers = graph.producers()
+    named = {(producers[name].name if name in producers else f"input {name}"): max(db, 0.0) for name, db in coarse.items()}
+    shown = ", ".join(f"{name} {db:.0f} dB" for name, db in list(named.items())[:LISTED])
+    more = f" and {len(named) - LISTED} more" if len(named) > LISTED else ""
+    return (f"too coarse in int8, and float32 therefore (a typical sample would keep less than {least_db:g} dB): {shown}{more}",)
+
+
+def _of(graph: Graph, quantization: Mapping[str, Quantization]) -> dict[str, Quantization]:
+    """As far as `graph` has the tensors."""
+    return {name: chosen for name, chosen in quantization.items() if name in graph.tensors}
 
 
 def _range(graph: Graph, name: str, histogram: Histogram, options: QuantizeOptions) -> Range:

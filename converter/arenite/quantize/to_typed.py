@@ -1,8 +1,8 @@
 """The float graph becomes the typed form, node by node: the same operators on elements that are not quantized.
 
 Every node gets the kernel variant of its elements' type. Expressions become nodes again, one a step, and a fused activation that the typed
-kernel does not have becomes a Clip. Of the quantization that an annotation demands, rounding is dropped, and saturation is kept: exporters
-leave a Relu to it. Numerics §11.
+kernel does not have becomes a Clip. What an annotation demands is rounded by FakeQuantize; inside an int8 model, which rounds where int8
+layers read, it only saturates: exporters leave a Relu to that. Numerics §11.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from arenite.errors import QuantizationError
-from arenite.graph import OPERATORS, DType, Expression, Graph, Node, Tensor
+from arenite.graph import OPERATORS, DType, Expression, Graph, Node, Quantization, Tensor
 from arenite.graph.expression import UNARY, Step
 from arenite.graph.operators import UNBOUNDED
 from arenite.graph.operators.function import PARAMETERS
@@ -22,6 +22,8 @@ from arenite.quantize.scales import representable
 TYPE_VARIANTS = {dtype: "plain_int8" if dtype is DType.INT8 else dtype.value for dtype in DType}
 MOVEMENT = ("Reshape", "Transpose", "Slice", "Concat", "Pad", "Expand")
 """Any element type; they have no variant."""
+COMMUTING = (*MOVEMENT, "MaxPool")
+"""Rounding before them is rounding behind them."""
 OPTIONAL_BIAS = ("Conv", "DepthwiseConv", "FullyConnected")
 SMALL = ("Softmax", "Sigmoid", "HardSigmoid", "Tanh", "Softsign")
 """Bounded anyway: what saturation takes from their largest value is less than a rounding step of them."""
@@ -34,17 +36,13 @@ def to_typed(graph: Graph) -> Graph:
 
     Raises QuantizationError, naming the node, for what has no typed form on its elements.
     """
-    typed = Typed.of(graph)
+    typed = Typed.of(graph, rounds=True)
     for node in graph.nodes:
         typed.lower(node)
+    typed.round_inputs()
     typed.materialise_outputs()
     typed.target.prune()
     return typed.target
-
-
-def drops_annotations(graph: Graph) -> bool:
-    """Whether activations of the model round where those of its typed form will not."""
-    return any(tensor.quantization is not None and not tensor.is_constant for tensor in graph.tensors.values())
 
 
 @dataclass
@@ -53,16 +51,25 @@ class Typed:
 
     source: Graph
     target: Graph
+    rounds: bool = False
+    """Whether annotated activations are rounded to their steps; otherwise they only saturate."""
     _constants: dict[tuple[object, ...], str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: Graph) -> Typed:
+    def of(cls, source: Graph, *, rounds: bool = False) -> Typed:
         target = source.copy()
         target.nodes = []
         target.tensors = {name: replace(tensor, quantization=None) for name, tensor in source.tensors.items()}
-        return cls(source, target)
+        return cls(source, target, rounds)
 
     def lower(self, node: Node) -> None:
+        start = len(self.target.nodes)
+        self._lower(node)
+        for name in node.outputs:
+            if self._is_rounded(node, name):
+                self._round_result(node, name, start)
+
+    def _lower(self, node: Node) -> None:
         if node.bodies:
             self._control_flow(node)
         elif node.op == "Elementwise":
@@ -108,6 +115,48 @@ class Typed:
             self._constants[key] = self.target.add_constant(name, data).name
         return self._constants[key]
 
+    # Rounding
+
+    def _is_rounded(self, node: Node, name: str) -> bool:
+        """Whether this output must be rounded: what only moves elements of the same steps leaves them there."""
+        annotation = self._annotation(name)
+        if annotation is None:
+            return False
+        if node.op not in COMMUTING or tuple(node.attributes.get("clip", UNBOUNDED)) != UNBOUNDED:
+            return True
+        if node.op == "Pad" and (len(node.inputs) > 1 or node.attributes["value"] != 0):
+            return True
+        return not all(annotation.same_as(self.source.tensor(operand).quantization) for operand in node.inputs)
+
+    def _annotation(self, name: str) -> Quantization | None:
+        """What a float activation is to be rounded to."""
+        tensor = self.source.tensors[name]
+        return tensor.quantization if self.rounds and tensor.dtype is DType.FLOAT32 and not tensor.is_constant else None
+
+    def _round_result(self, node: Node, name: str, start: int) -> None:
+        """The nodes from `start` on write another tensor; FakeQuantize makes `name` of it."""
+        exact = self._temporary_like(name, "exact")
+        self.target.nodes[start:] = [_renamed(new, name, exact) for new in self.target.nodes[start:]]
+        self.target.nodes.append(self._rounding(node.name, exact, name, node.origins))
+
+    def _rounding(self, like: str, x: str, y: str, origins: tuple[str, ...] = (), source: str | None = None) -> Node:
+        annotation = self._annotation(source or y)
+        assert annotation is not None
+        attributes = {"scale": float(annotation.scale), "zero_point": int(annotation.zero_point), "variant": "float32"}
+        return Node("FakeQuantize", like, (x,), (y,), attributes, origins)
+
+    def round_inputs(self) -> None:
+        """Whoever reads an annotated input of the graph reads it rounded."""
+        for name in self.target.inputs:
+            if self._annotation(name) is not None and any(name in node.inputs for node in self.target.nodes):
+                rounded = self._temporary_like(name, "rounded")
+                nodes = [_renamed(node, name, rounded) for node in self.target.nodes]
+                self.target.nodes = [self._rounding(name, name, rounded, source=name), *nodes]
+
+    def _temporary_like(self, name: str, suffix: str) -> str:
+        like = self.target.tensors[name]
+        return self.target.add(Tensor(f"{name}/{suffix}", like.shape, like.dtype)).name
+
     # Operators
 
     def _operator(self, node: Node) -> None:
@@ -144,7 +193,8 @@ class Typed:
         low, high = node.attributes.get("clip", UNBOUNDED)
         annotation = self.source.tensors[node.output].quantization
         if (
-            annotation is None
+            self.rounds
+            or annotation is None
             or node.op in SMALL
             or not annotation.is_per_tensor
             or self.source.tensors[node.output].dtype is not DType.FLOAT32
@@ -301,6 +351,12 @@ def _copy_inputs(body: Graph, first: int) -> None:
             copied = body.add(replace(body.tensors[name], name=f"{name}/copy")).name
             body.nodes.append(Node("Reshape", name, (name,), (copied,), {"shape": body.tensors[name].shape}))
             body.outputs[position] = copied
+
+
+def _renamed(node: Node, old: str, new: str) -> Node:
+    """The node with another name for a tensor that it reads or writes."""
+    inputs = tuple(new if name == old else name for name in node.inputs)
+    return replace(node, inputs=inputs, outputs=tuple(new if name == old else name for name in node.outputs))
 
 
 def _within(bounds: Bounds, limits: Bounds) -> Bounds:

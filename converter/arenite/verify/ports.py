@@ -16,6 +16,7 @@ from arenite.errors import ArtifactError
 from arenite.graph import DType, Quantization
 from arenite.quantize import Dataset, InputSpec, load_data
 from arenite.report import ReportPort, ReportState, from_json
+from arenite.verify.agreement import ROUNDING
 
 Array = NDArray[Any]
 CHUNKS = 50
@@ -34,6 +35,11 @@ class Ports:
     states: tuple[ReportState, ...] = ()
     values: Mapping[str, float] = field(default_factory=dict)
     """Inputs of the ONNX file that are constants of the artifact."""
+
+    @property
+    def rounds(self) -> bool:
+        """Whether results of float layers are rounded to steps on the way."""
+        return any(node.op in ROUNDING for graph in self.model.subgraphs for node in graph.nodes)
 
     @property
     def chunks(self) -> int:

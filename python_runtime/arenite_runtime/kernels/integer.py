@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arenite_runtime.kernels.conversion import dequantize_values, quantize_values
 from arenite_runtime.kernels.fixed_point import Array, Int64
 from arenite_runtime.kernels.movement import strided
 from arenite_runtime.kernels.product import matmul as exact_product
@@ -61,6 +62,10 @@ def dynamic_quantize_linear(p: Any, x: Array, y: Array, scale: Array, zero_point
     scale[...], zero_point[...] = step, zero
 
 
+def fake_quantize(p: Any, x: Array, y: Array) -> None:
+    y[...] = dequantize_values(quantize_values(x, p.scale, p.zero_point), p.scale, p.zero_point).reshape(y.shape)
+
+
 def _wrapped(values: Int64) -> NDArray[np.int32]:
     return values.astype(np.uint64).astype(np.uint32).view(np.int32)
 
@@ -103,6 +108,7 @@ KERNELS: dict[tuple[str, str], Callable[..., None]] = {
     **{("QuantizeLinear", variant): quantize_linear for variant in _TYPES},
     **{("DequantizeLinear", variant): dequantize_linear for variant in (*_TYPES, "int32")},
     ("DynamicQuantizeLinear", "float32"): dynamic_quantize_linear,
+    ("FakeQuantize", "float32"): fake_quantize,
     ("ConvInteger", "bytes"): conv_integer,
     ("MatMulInteger", "bytes"): matmul_integer,
 }

@@ -252,4 +252,23 @@ MATMUL_INTEGER = Operator(
     record=_matmul_integer_record,
 )
 
-INTEGER = (QUANTIZE_LINEAR, DEQUANTIZE_LINEAR, DYNAMIC_QUANTIZE_LINEAR, CONV_INTEGER, MATMUL_INTEGER)
+FAKE_QUANTIZE = Operator(
+    name="FakeQuantize",
+    summary="float32 rounded to the steps of a quantization: what the Q/DQ pairs of a model do to its activations without quantized layers",
+    onnx=("QuantizeLinear", "DequantizeLinear"),
+    inputs=(Operand("x", "any shape"),),
+    attributes=(Attribute("scale", "float"), Attribute("zero_point", "of int8")),
+    shape=_same_shape,
+    code=255,
+    variants=("float32",),
+    stored=(Operand("x", "any shape"),),
+    params=(Param("count", "elements"), Param("scale", "", is_float=True), Param("zero_point", "of int8")),
+    record=lambda node, inputs, outputs: {
+        "count": outputs[0].elements,
+        "scale": float(node.attributes["scale"]),
+        "zero_point": int(node.attributes["zero_point"]),
+    },
+    in_place=(0,),
+)
+
+INTEGER = (QUANTIZE_LINEAR, DEQUANTIZE_LINEAR, DYNAMIC_QUANTIZE_LINEAR, CONV_INTEGER, MATMUL_INTEGER, FAKE_QUANTIZE)
