@@ -48,7 +48,7 @@ BOUND: dict[str, dict[int, str]] = {
     "Expand": {1: "shape of the result"},
     "HammingWindow": {0: "size: the length of the window"},
     "HannWindow": {0: "size: the length of the window"},
-    "Loop": {0: "trip count: the length of the scan outputs"},
+    "Loop": {0: "trip count: the length of the scan outputs", 1: "condition: whether they have any entry"},
     "MaxUnpool": {2: "output_shape"},
     "MelWeightMatrix": {0: "num_mel_bins", 1: "dft_length", 2: "sample_rate", 3: "lower_edge_hertz", 4: "upper_edge_hertz"},
     "NonMaxSuppression": {2: "max_output_boxes_per_class"},
@@ -69,6 +69,11 @@ BOUND: dict[str, dict[int, str]] = {
     "Upsample": {1: "scales"},
 }
 """Inputs that determine a shape or an attribute, by operator: bound to the test's value at conversion. All others reach the runtime."""
+
+
+FILLED = {"NonMaxSuppression": -1}
+"""Operators whose number of results depends on data: the runtime's output has rows for the greatest number, and rows of this value
+behind the results. Those are taken off before an output is compared; what is wanted never has such a row."""
 
 
 @dataclass(frozen=True)

@@ -48,12 +48,13 @@ class Perturbed(Interpreter):
         super().__init__(model)
         self._amount, self._rng = amount, np.random.default_rng(seed)
 
-    def _execute(self, node) -> None:  # type: ignore[no-untyped-def]
-        super()._execute(node)
+    def _execute(self, node) -> int:  # type: ignore[no-untyped-def]
+        jump = super()._execute(node)
         for index in node.outputs:
             view = self._views[index]
             if view.dtype == np.float32 and node.op not in ("StridedCopy", "Fill"):
                 view += np.float32(self._amount) * np.abs(view).max() * self._rng.uniform(-1, 1, view.shape).astype(np.float32)
+        return jump
 
 
 def bounds(conversion: Conversion, x: NDArray[np.float32], exact: Outputs) -> list[float]:

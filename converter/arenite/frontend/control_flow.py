@@ -20,6 +20,7 @@ from onnx import helper
 from arenite.frontend.node_import import NodeImport, Refused
 from arenite.frontend.values import Constant, Operand, Unknown, Value
 from arenite.graph import DType, Quantization, Tensor
+from arenite.graph.operators import UNBOUNDED
 from arenite.graph.operators.control import UNLIMITED
 
 if TYPE_CHECKING:
@@ -216,7 +217,8 @@ def _entry(walk: Walk, call: NodeImport, name: str, x: Value, axis: int, number:
     size = call.graph.tensors[source].shape[axis]
     index = number
     if from_end:
-        index = call.emit("Sub", [call.add_constant(Constant(f"{name}/last", np.asarray(size - 1, np.int64))), number])
+        last = call.add_constant(Constant(f"{name}/last", np.asarray(size - 1, np.int64)))
+        index = call.emit("Sub", [last, number], clip=UNBOUNDED)
     return call.results("Gather", [source, index], axis=axis)[0]
 
 

@@ -118,24 +118,25 @@ def _state(program: Program, state: ProgramState, about: Circumstances) -> Repor
 
 
 def _layer(program: Program, graph: Graph, call: Call, quality: Mapping[str, LayerReport]) -> Layer:
-    node, output = graph.nodes[call.node], program.tensors[call.outputs[0]]
+    node = graph.nodes[call.node]
+    output = program.tensors[call.outputs[0]] if call.outputs else None  # control flow has none
     constants: dict[int, ProgramTensor] = {
         i: program.tensors[i] for i in call.inputs if i >= 0 and program.tensors[i].storage is Storage.CONSTANT
     }
-    scale, zero_point = _scale(output.quantization)
-    measured = quality.get(output.name)
+    scale, zero_point = _scale(None if output is None else output.quantization)
+    measured = None if output is None else quality.get(output.name)
     return Layer(
         name=call.name,
         op=call.op,
-        form=node.op,
+        form=call.form or node.op,
         variant=call.variant,
-        output=output.name,
-        output_shape=output.shape,
+        output="" if output is None else output.name,
+        output_shape=() if output is None else output.shape,
         macs=call.macs,
         weight_bytes=sum(tensor.bytes for tensor in constants.values()),
         scale=scale,
         zero_point=zero_point,
-        origins=node.origins or (node.name,),
+        origins=call.origins or node.origins or (node.name,),
         sqnr_db=None if measured is None else _finite(measured.sqnr_db),
         saturated=None if measured is None else measured.saturated,
     )
