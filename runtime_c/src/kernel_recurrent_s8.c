@@ -27,7 +27,8 @@ static int is_recurrent(const arn_signature *s, int32_t gates, int every, int32_
         return 0;
     }
     const int32_t rows = gates * p->hidden, y[4] = {p->steps, p->directions, p->batch, p->hidden};
-    return is_size(&s->inputs[0], ARN_INT8, p->steps, p->batch, p->features) &&
+    return arn_in(p->input_bytes, 1, 2) &&
+           is_size(&s->inputs[0], p->input_bytes == 1 ? ARN_INT8 : ARN_INT16, p->steps, p->batch, p->features) &&
            is_size(&s->inputs[1], ARN_INT8, p->directions, rows, p->features) &&
            is_size(&s->inputs[2], ARN_INT8, p->directions, rows, p->hidden) && is_size(&s->inputs[3], ARN_INT32, p->directions, rows, 3) &&
            arn_elements(&s->inputs[4], ARN_INT16) == TABLE_ENTRIES && arn_is_absent_or(&s->inputs[5], ARN_INT32, p->batch) &&

@@ -43,7 +43,7 @@ def recurrent(draw: DrawFn, name: str) -> NodeCall:
         return value if draw(st.booleans()) else None
 
     inputs: list[Any] = [
-        integers(rng, np.int8, steps, batch, features),
+        integers(rng, draw(st.sampled_from([np.int8, np.int16])), steps, batch, features),
         integers(rng, np.int8, n, rows, features),
         integers(rng, np.int8, n, rows, hidden),
         row.astype(np.int32),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +44,11 @@ def fits_recurrent(graph: Graph, node: Node) -> bool:
     return not (cell is LSTM and len(node.inputs) > PEEPHOLE and node.inputs[PEEPHOLE] is not None)
 
 
+def reads_int16(node: Node, coarse: Set[str]) -> bool:
+    """Whether a node is a recurrent layer, and x its only tensor among `coarse`: it takes an x of int16 then."""
+    return cell_of(node.op) is not None and coarse.isdisjoint((*node.inputs[1:], *node.outputs))
+
+
 def initial_states(node: Node) -> list[str]:
     """The operands that it starts from, h and c, as far as there are any."""
     cell = cell_of(node.op)
@@ -58,7 +64,7 @@ def last_states(node: Node) -> tuple[str, ...]:
 def tanh_table() -> NDArray[np.int16]:
     """T."""
     values = np.rint((1 << POINT) * np.tanh(np.arange(TABLE_INTERVALS + 1) / 64))
-    return np.minimum(values, (1 << POINT) - 1).astype(np.int16)
+    return np.asarray(np.minimum(values, (1 << POINT) - 1), np.int16)
 
 
 @dataclass(frozen=True)
@@ -114,11 +120,12 @@ def bits_of(quantization: Quantization) -> int:
 def lower_recurrent(lowering: Lowering, node: Node) -> None:
     cell = cell_of(node.op)
     assert cell is not None
-    x, source = lowering.quantization[node.input], lowering.source
+    source, wide = lowering.source, node.input in lowering.steps
+    x = (lowering.steps if wide else lowering.quantization)[node.input]
     state, *cell_state = (lowering.steps[name] for name in last_states(node))
     after = bool(node.attributes.get("linear_before_reset"))
     own_bias, other_bias = _biases(cell, node, lowering, after)
-    own = integer_matrix(_float64(source.tensor(node.inputs[1])), own_bias, scale_of(x), 128, zero_point_of(x))
+    own = integer_matrix(_float64(source.tensor(node.inputs[1])), own_bias, scale_of(x), 1 << 15 if wide else 128, zero_point_of(x))
     other = integer_matrix(_float64(source.tensor(node.inputs[2])), other_bias, scale_of(state), 1 << 15, 0)
     effective = np.stack([scale_of(x) * own.scale, scale_of(state) * other.scale], -1) * 2.0**POINT
     multipliers, shift, exact = row_multipliers(effective)
@@ -157,7 +164,7 @@ def _float64(tensor: Tensor) -> Floats:
 
 
 def _biases(cell: Cell, node: Node, lowering: Lowering, after: bool) -> tuple[Floats, Floats]:
-    """Of W's rows and of R's, [directions, rows]: one, but for the candidate of a GRU whose reset gate multiplies R's part with its bias."""
+    """Of W's rows and of R's, [directions, rows]: all W's, but for a GRU's candidate where the reset gate multiplies R's part and its bias."""
     shape = (len(node.attributes["directions"]), cell.gates * node.attributes["hidden"])
     if len(node.inputs) < 4 or node.inputs[3] is None:
         return np.zeros(shape), np.zeros(shape)

@@ -24,7 +24,7 @@ from arenite.quantize.to_typed import to_typed
 
 LISTED = 8
 """Layers that a note names."""
-COMPARED = 64
+COMPARED = 256
 """Samples that tell whether 256 steps are enough."""
 
 

@@ -10,14 +10,30 @@ from arenite.graph import DType, Graph, Node
 from arenite.quantize.lower import lowering_of
 from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.lower_normalization import fits_normalization
-from arenite.quantize.lower_recurrent import fits_recurrent
+from arenite.quantize.lower_recurrent import fits_recurrent, reads_int16
 from arenite.quantize.lower_reduction import LARGEST_COUNT, fits_reduction
 from arenite.quantize.lower_resample import is_resampled
 from arenite.quantize.value_operands import DECIDING, VALUES, index_operands, value_operands
 
 CONSTANT_OPERANDS = {"Conv": (1, 2), "DepthwiseConv": (1, 2), "FullyConnected": (1, 2), "PRelu": (1,)}
 """The int8 forms need them at conversion."""
-LIGHT = ("Reshape", "Transpose", "Slice", "Concat", "Pad", "Expand", "Elementwise", "Add", "Sub", "Mul", "Div", "PRelu", *VALUES, "Max", "Min")
+LIGHT = (
+    "Reshape",
+    "Transpose",
+    "Slice",
+    "Concat",
+    "Pad",
+    "Expand",
+    "Elementwise",
+    "Add",
+    "Sub",
+    "Mul",
+    "Div",
+    "PRelu",
+    *VALUES,
+    "Max",
+    "Min",
+)
 """Not worth two conversions."""
 CONDITIONS: dict[str, Callable[[Graph, Node], bool]] = {
     "Resample": is_resampled,
@@ -28,13 +44,15 @@ CONDITIONS: dict[str, Callable[[Graph, Node], bool]] = {
 """Of the int8 forms that not every node fits."""
 
 
-def typed_nodes(graph: Graph, float_layers: Sequence[str] = ()) -> frozenset[str]:
+def typed_nodes(
+    graph: Graph, float_layers: Sequence[str] = (), unbounded: Set[str] = frozenset(), coarse: Set[str] = frozenset()
+) -> frozenset[str]:
     """The nodes, by their first output, that run on elements that are not quantized.
 
-    Those are the ones that have no int8 form, the user's `float_layers` (names of ONNX nodes), and light ones that lie between such nodes
-    only. Raises QuantizationError for a name that no node has.
+    Those are the ones that have no int8 form, the user's `float_layers` (names of ONNX nodes), those of `unbounded` (by their first
+    outputs), those that write or read a tensor of `coarse` (coarse.py; recurrent layers read it as int16), and light ones that lie between such nodes only. Raises QuantizationError for a name that no node has.
     """
-    typed = {node.output for node in graph.nodes if not has_int8_form(graph, node)}
+    typed = {node.output for node in graph.nodes if node.output in unbounded or not has_int8_form(graph, node)}
     for name in float_layers:
         named = [node.output for node in graph.nodes if name in (node.name, *node.origins)]
         if not named:
@@ -42,7 +60,14 @@ def typed_nodes(graph: Graph, float_layers: Sequence[str] = ()) -> frozenset[str
             near = ", ".join(get_close_matches(name, names)) or "those that the report lists"
             raise QuantizationError(f"{graph.name}: --float-layer {name}: no layer has this name. There are: {near}.")
         typed.update(named)
+    beside = typed_beside(graph, coarse)
+    typed.update(node.output for node in graph.nodes if node.output in beside and not reads_int16(node, coarse))
     return _with_islands(graph, typed | _moving_states(graph, typed))
+
+
+def typed_beside(graph: Graph, tensors: Set[str]) -> frozenset[str]:
+    """The nodes, by their first output, that write or read one of `tensors`, whose values have no range."""
+    return frozenset(node.output for node in graph.nodes if tensors.intersection((*node.inputs, *node.outputs)))
 
 
 def has_int8_form(graph: Graph, node: Node) -> bool:
@@ -102,6 +127,8 @@ def _with_islands(graph: Graph, typed: set[str]) -> frozenset[str]:
             return bool(before) and all(before)
         return bool(after) and all(before) and all(after) and not set(node.outputs).intersection(graph.outputs)
 
-    while found := {node.output for node in graph.nodes if node.op in (*LIGHT, *DECIDING) and node.output not in typed and surrounded(node)}:
+    while found := {
+        node.output for node in graph.nodes if node.op in (*LIGHT, *DECIDING) and node.output not in typed and surrounded(node)
+    }:
         typed |= found
     return frozenset(typed)

@@ -6,7 +6,7 @@ is put between, which lowering turns into a conversion. A port that is int16 ins
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from arenite.graph.operators.recurrent import cell_of
 from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.lower_recurrent import initial_states, last_states
 from arenite.quantize.ranges import Range
+from arenite.quantize.scales import SMALLEST_SCALE
 
 HEADROOM = 1.25
 """Of cells, beyond the largest that calibration shows."""
@@ -24,10 +25,17 @@ MOST_BITS = 15
 
 @dataclass(frozen=True)
 class StateTensors:
-    """`graph` has the conversions; `names` are its int16 tensors."""
+    """`graph` has the conversions; `names` are its int16 tensors, `inputs` those of them that are what a recurrent layer reads."""
 
     graph: Graph
     names: frozenset[str]
+    inputs: frozenset[str] = frozenset()
+
+    def observed(self, nodes: list[Node]) -> list[str]:
+        """Those of which calibration must tell the range: what recurrent layers read and start from."""
+        current = {node.output: node for node in self.graph.nodes}
+        states = [name for node in nodes for name in initial_states(current[node.output]) if not self.graph.tensors[name].is_constant]
+        return [*self.inputs, *states]
 
 
 def recurrent_nodes(graph: Graph, typed: frozenset[str]) -> list[Node]:
@@ -35,17 +43,18 @@ def recurrent_nodes(graph: Graph, typed: frozenset[str]) -> list[Node]:
     return [node for node in graph.nodes if cell_of(node.op) is not None and node.output not in typed]
 
 
-def find_state_tensors(graph: Graph, typed: frozenset[str]) -> StateTensors:
-    """`graph` as it is where no recurrent layer is quantized. `typed`: the nodes, by their first output, that are not."""
+def find_state_tensors(graph: Graph, typed: frozenset[str], coarse: Set[str] = frozenset()) -> StateTensors:
+    """`graph` as it is where no recurrent layer is quantized. `typed`: the nodes, by their first output, that are not; `coarse`: tensors
+    that have no int8 form, of which recurrent layers read an int16 one."""
     nodes = recurrent_nodes(graph, typed)
     if not nodes:
         return StateTensors(graph, frozenset())
     names = _consistent(graph, nodes, typed)
     graph = graph.copy()
-    added = _convert_operands(graph, nodes, names)
-    names = names | added
+    names = names | _convert_operands(graph, nodes, names)
+    inputs = _convert_inputs(graph, nodes, coarse)
     _convert_readers(graph, names, typed)
-    return StateTensors(graph, frozenset(names))
+    return StateTensors(graph, frozenset(names | inputs), frozenset(inputs))
 
 
 def _consistent(graph: Graph, nodes: list[Node], typed: frozenset[str]) -> set[str]:
@@ -111,6 +120,17 @@ def _convert_operands(graph: Graph, nodes: list[Node], names: set[str]) -> set[s
     return set(versions.values())
 
 
+def _convert_inputs(graph: Graph, nodes: list[Node], coarse: Set[str]) -> set[str]:
+    """Give recurrent layers int16 versions of `coarse` tensors that they read. Returns the new names."""
+    versions: dict[str, str] = {}
+    for node in (n for n in nodes if n.input in coarse):
+        if node.input not in versions:
+            versions[node.input] = _copy(graph, node.input, f"{node.input}/int16", node)
+        old = next(n for n in graph.nodes if n.output == node.output)
+        graph.replace_node(old, [replace(old, inputs=(versions[node.input], *old.inputs[1:]))])
+    return set(versions.values())
+
+
 def _convert_readers(graph: Graph, names: set[str], typed: frozenset[str]) -> None:
     """Give int8 layers int8 versions of int16 tensors. Layers that are not quantized read either."""
     for name in sorted(names):
@@ -140,17 +160,11 @@ def _copy(graph: Graph, name: str, version: str, reader: Node) -> str:
     return version
 
 
-def initial_tensors(graph: Graph, nodes: list[Node]) -> list[str]:
-    """What recurrent layers start from, whose ranges calibration must tell."""
-    current = {node.output: node for node in graph.nodes}
-    return [name for node in nodes for name in initial_states(current[node.output]) if not graph.tensors[name].is_constant]
-
-
 def state_quantization(
     found: StateTensors, nodes: list[Node], ranges: Mapping[str, Range], cells: Mapping[str, float]
 ) -> dict[str, Quantization]:
-    """A scale 2^−p for each int16 tensor: one for those that are moved into each other. `ranges` has those of initial_tensors(), `cells`
-    max |c| of any step, by the result that holds the last cells."""
+    """Of each int16 tensor: a scale 2^−p for states, one for those that are moved into each other, and the observed extremes for what a
+    recurrent layer reads. `ranges` has those of found.observed(), `cells` max |c| of any step, by the result that holds the last cells."""
     graph = found.graph
     current = {node.output: node for node in graph.nodes}
     group = {name: name for name in found.names}
@@ -182,7 +196,10 @@ def state_quantization(
     limits: dict[str, float] = {}
     for name in found.names:
         limits[root(name)] = max(limits.get(root(name), 1.0), reach[name])
-    return {name: Quantization.per_tensor(2.0 ** -_bits(limits[root(name)]), 0) for name in found.names}
+    scales = {name: 2.0 ** -_bits(limits[root(name)]) for name in found.names}
+    for name in found.inputs:
+        scales[name] = max(abs(ranges[name].low), abs(ranges[name].high), SMALLEST_SCALE * 32767) / 32767
+    return {name: Quantization.per_tensor(scale, 0) for name, scale in scales.items()}
 
 
 def _beginning(graph: Graph, name: str | None, ranges: Mapping[str, Range]) -> float:

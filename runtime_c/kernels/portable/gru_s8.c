@@ -21,7 +21,7 @@ typedef struct gru_sums {
 
 /* Of `count` gates of unit j, from `first` on. Those of h start from the candidate's bias where it is among them with linear_before_reset.
  */
-static gru_sums sums(const gru_layer *layer, int32_t d, int32_t j, int32_t first, int32_t count, const int8_t *x, const int16_t *h) {
+static gru_sums sums(const gru_layer *layer, int32_t d, int32_t j, int32_t first, int32_t count, const void *x, const int16_t *h) {
     const int32_t n = layer->p->hidden, features = layer->p->features, begin = (d * 3 + first) * n + j;
     gru_sums s = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     for (int32_t gate = 0; gate < count; gate++) {
@@ -30,7 +30,7 @@ static gru_sums sums(const gru_layer *layer, int32_t d, int32_t j, int32_t first
     if (count == 3 && layer->recurrent_bias != 0) {
         s.other[2] = (uint32_t)layer->recurrent_bias[d * n + j];
     }
-    arn_dot_s8(s.own, count, n * features, x, layer->weight + begin * features, features);
+    arn_dot_input(s.own, count, n * features, x, layer->weight + begin * features, features, layer->p->input_bytes);
     arn_dot_s16(s.other, count, n * n, h, layer->recurrent + begin * n, n);
     return s;
 }
@@ -51,7 +51,7 @@ static int32_t reset_after(const gru_layer *layer, int32_t d, int32_t j, int32_t
 }
 
 /* Gates are z, r, h as ONNX orders them. */
-static void step(const void *context, int32_t d, const int8_t *x, int16_t *h, int16_t *unused) {
+static void step(const void *context, int32_t d, const void *x, int16_t *h, int16_t *unused) {
     (void)unused;
     const gru_layer *layer = (const gru_layer *)context;
     const arn_gru_params *p = layer->p;
@@ -79,7 +79,7 @@ static void step(const void *context, int32_t d, const int8_t *x, int16_t *h, in
     memcpy(h, layer->next, (size_t)n * sizeof *h);
 }
 
-static void run(const arn_gru_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+static void run(const arn_gru_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int8_t *y,
                 int16_t *y_h, void *scratch) {
     const gru_layer layer = {p, weight, recurrent, row, recurrent_bias, table, (int16_t *)scratch, (int16_t *)scratch + p->hidden};
@@ -87,13 +87,13 @@ static void run(const arn_gru_params *p, const int8_t *x, const int8_t *weight, 
     arn_recurrent_run((const arn_recurrent_sizes *)(const void *)p, step, &layer, x, lengths, y, y_h, 0);
 }
 
-void arn_gru_s8(const arn_gru_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+void arn_gru_s8(const arn_gru_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int8_t *y,
                 int16_t *y_h, void *scratch) {
     run(p, x, weight, recurrent, row, table, lengths, initial_h, recurrent_bias, y, y_h, scratch);
 }
 
-void arn_gru_last_s8(const arn_gru_last_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+void arn_gru_last_s8(const arn_gru_last_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                      const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int16_t *y_h,
                      void *scratch) {
     /* The two records are alike. */

@@ -12,7 +12,7 @@ typedef struct lstm_layer {
 } lstm_layer;
 
 /* Gates are i, o, f, c as ONNX orders them: the four rows of a unit are `hidden` rows apart, and share every load of x and h. */
-static void step(const void *context, int32_t d, const int8_t *x, int16_t *h, int16_t *c) {
+static void step(const void *context, int32_t d, const void *x, int16_t *h, int16_t *c) {
     const lstm_layer *layer = (const lstm_layer *)context;
     const arn_lstm_params *p = layer->p;
     const int32_t n = p->hidden;
@@ -24,7 +24,7 @@ static void step(const void *context, int32_t d, const int8_t *x, int16_t *h, in
             row[gate] = layer->row + ((d * 4 + gate) * n + j) * ARN_ROW_NUMBERS;
             own[gate] = (uint32_t)row[gate][0];
         }
-        arn_dot_s8(own, 4, n * p->features, x, w + j * p->features, p->features);
+        arn_dot_input(own, 4, n * p->features, x, w + j * p->features, p->features, p->input_bytes);
         arn_dot_s16(other, 4, n * n, h, r + j * n, n);
         int32_t a[4];
         for (int32_t gate = 0; gate < 4; gate++) {
@@ -40,7 +40,7 @@ static void step(const void *context, int32_t d, const int8_t *x, int16_t *h, in
     memcpy(h, layer->next, (size_t)n * sizeof *h);
 }
 
-static void run(const arn_lstm_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+static void run(const arn_lstm_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int8_t *y, int16_t *y_h,
                 int16_t *y_c, void *scratch) {
     const lstm_layer layer = {p, weight, recurrent, row, table, (int16_t *)scratch};
@@ -49,13 +49,13 @@ static void run(const arn_lstm_params *p, const int8_t *x, const int8_t *weight,
     arn_recurrent_run((const arn_recurrent_sizes *)(const void *)p, step, &layer, x, lengths, y, y_h, y_c);
 }
 
-void arn_lstm_s8(const arn_lstm_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+void arn_lstm_s8(const arn_lstm_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                  const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int8_t *y, int16_t *y_h,
                  int16_t *y_c, void *scratch) {
     run(p, x, weight, recurrent, row, table, lengths, initial_h, initial_c, y, y_h, y_c, scratch);
 }
 
-void arn_lstm_last_s8(const arn_lstm_last_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+void arn_lstm_last_s8(const arn_lstm_last_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                       const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int16_t *y_h,
                       int16_t *y_c, void *scratch) {
     /* The two records are alike. */

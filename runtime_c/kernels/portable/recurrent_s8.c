@@ -65,7 +65,7 @@ void arn_recurrent_start(int16_t *to, const int16_t *from, int32_t count) {
     }
 }
 
-void arn_recurrent_run(const arn_recurrent_sizes *p, arn_recurrent_step step, const void *layer, const int8_t *x, const int32_t *lengths,
+void arn_recurrent_run(const arn_recurrent_sizes *p, arn_recurrent_step step, const void *layer, const void *x, const int32_t *lengths,
                        int8_t *y, int16_t *y_h, int16_t *y_c) {
     const int32_t n = p->hidden;
     for (int32_t d = 0; d < p->directions; d++) {
@@ -75,7 +75,8 @@ void arn_recurrent_run(const arn_recurrent_sizes *p, arn_recurrent_step step, co
             for (int32_t s = 0; s < p->steps; s++) {
                 const int32_t t = reverse && s < length ? length - 1 - s : s;
                 if (s < length) {
-                    step(layer, d, x + (t * p->batch + b) * p->features, y_h + place, y_c == 0 ? 0 : y_c + place);
+                    step(layer, d, (const uint8_t *)x + (t * p->batch + b) * p->features * p->input_bytes, y_h + place,
+                         y_c == 0 ? 0 : y_c + place);
                 }
                 if (y == 0) {
                     continue;

@@ -12,6 +12,16 @@
 /* acc[f] += Σ h[i] · r[f * filter + i] over `length` elements, for 1 to ARN_DOT_FILTERS filters. */
 void arn_dot_s16(uint32_t acc[ARN_DOT_FILTERS], int32_t filters, int32_t filter, const int16_t *h, const int8_t *r, int32_t length);
 
+/* The same with x, whose elements have 1 or 2 bytes. */
+static inline void arn_dot_input(uint32_t acc[ARN_DOT_FILTERS], int32_t filters, int32_t filter, const void *x, const int8_t *w,
+                                 int32_t length, int32_t bytes) {
+    if (bytes == 2) {
+        arn_dot_s16(acc, filters, filter, (const int16_t *)x, w, length);
+    } else {
+        arn_dot_s8(acc, filters, filter, (const int8_t *)x, w, length);
+    }
+}
+
 /* tanh and sigmoid of a, 15 fractional bits, |a| <= 2^30. */
 int32_t arn_tanh_s16(const int16_t *table, int32_t a);
 int32_t arn_sigmoid_s16(const int16_t *table, int32_t a);
@@ -53,7 +63,7 @@ static inline int32_t arn_steps_of(const int32_t *lengths, int32_t b, int32_t st
 }
 
 /* One step of one sequence in direction d: h and what `cell` points to become the new state. */
-typedef void (*arn_recurrent_step)(const void *layer, int32_t d, const int8_t *x, int16_t *h, int16_t *cell);
+typedef void (*arn_recurrent_step)(const void *layer, int32_t d, const void *x, int16_t *h, int16_t *cell);
 
 /* The sizes with which every record begins. */
 typedef struct arn_recurrent_sizes {
@@ -69,11 +79,12 @@ typedef struct arn_recurrent_sizes {
     int32_t output_zero_point;
     int32_t output_multiplier;
     int32_t output_shift;
+    int32_t input_bytes;
 } arn_recurrent_sizes;
 
 /* Every sequence in every direction. y may be null: the states of every step are not wanted; y_c is null where the cell has no second
  * state. */
-void arn_recurrent_run(const arn_recurrent_sizes *p, arn_recurrent_step step, const void *layer, const int8_t *x, const int32_t *lengths,
+void arn_recurrent_run(const arn_recurrent_sizes *p, arn_recurrent_step step, const void *layer, const void *x, const int32_t *lengths,
                        int8_t *y, int16_t *y_h, int16_t *y_c);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct rnn_layer {
     int16_t *next; /* h after the step, while it is still read */
 } rnn_layer;
 
-static void step(const void *context, int32_t d, const int8_t *x, int16_t *h, int16_t *unused) {
+static void step(const void *context, int32_t d, const void *x, int16_t *h, int16_t *unused) {
     (void)unused;
     const rnn_layer *layer = (const rnn_layer *)context;
     const arn_rnn_params *p = layer->p;
@@ -24,7 +24,7 @@ static void step(const void *context, int32_t d, const int8_t *x, int16_t *h, in
         for (int32_t f = 0; f < count; f++) {
             own[f] = (uint32_t)row[(j + f) * ARN_ROW_NUMBERS];
         }
-        arn_dot_s8(own, count, p->features, x, w + j * p->features, p->features);
+        arn_dot_input(own, count, p->features, x, w + j * p->features, p->features, p->input_bytes);
         arn_dot_s16(other, count, n, h, r + j * n, n);
         for (int32_t f = 0; f < count; f++) {
             const int32_t a = arn_gate(own[f], other[f], row + (j + f) * ARN_ROW_NUMBERS, p->shift, p->limit);
@@ -34,19 +34,19 @@ static void step(const void *context, int32_t d, const int8_t *x, int16_t *h, in
     memcpy(h, layer->next, (size_t)n * sizeof *h);
 }
 
-static void run(const arn_rnn_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+static void run(const arn_rnn_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int8_t *y, int16_t *y_h, void *scratch) {
     const rnn_layer layer = {p, weight, recurrent, row, table, (int16_t *)scratch};
     arn_recurrent_start(y_h, initial_h, p->directions * p->batch * p->hidden);
     arn_recurrent_run((const arn_recurrent_sizes *)(const void *)p, step, &layer, x, lengths, y, y_h, 0);
 }
 
-void arn_rnn_s8(const arn_rnn_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+void arn_rnn_s8(const arn_rnn_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int8_t *y, int16_t *y_h, void *scratch) {
     run(p, x, weight, recurrent, row, table, lengths, initial_h, y, y_h, scratch);
 }
 
-void arn_rnn_last_s8(const arn_rnn_last_params *p, const int8_t *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+void arn_rnn_last_s8(const arn_rnn_last_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                      const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int16_t *y_h, void *scratch) {
     /* The two records are alike. */
     run((const arn_rnn_params *)(const void *)p, x, weight, recurrent, row, table, lengths, initial_h, 0, y_h, scratch);

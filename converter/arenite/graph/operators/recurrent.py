@@ -140,6 +140,7 @@ def _int8_record(cell: Cell) -> Callable[[Node, Inputs, Sequence[Tensor]], Recor
             "hidden": hidden,
             "directions": directions,
             "first_reverse": int(a["directions"][0]),
+            "input_bytes": given(inputs, 0).dtype.itemsize,
             **{name: a[name] for name in ("shift", "limit", "state_bits", "output_zero_point", "output_multiplier", "output_shift")},
         }
         if cell is LSTM:
@@ -178,7 +179,7 @@ def _operator(cell: Cell, every: bool) -> Operator:
             Operand("peephole", "[directions, 3 · hidden]: P", optional=True),
         ]
     int8_operands = [
-        Operand("x", "int8 [steps, batch, features]"),
+        Operand("x", "int8 or int16 [steps, batch, features]"),
         Operand("weight", f"int8 [directions, {cell.gates} · hidden, features]: W", constant=True),
         Operand("recurrent", f"int8 [directions, {cell.gates} · hidden, hidden]: R", constant=True),
         Operand("row", f"int32 [directions, {cell.gates} · hidden, 3]: of each row b, m_x, m_r", constant=True),
@@ -231,6 +232,7 @@ _INT8_PARAMS = (
     Param("output_zero_point", "of the states of every step; 0 where they are not given"),
     Param("output_multiplier", "below 2^15"),
     Param("output_shift", "1 … 30"),
+    Param("input_bytes", "of an element of x, 1 or 2: int8 or int16"),
 )
 _OWN = {
     "Lstm": (Param("coupled", "0 or 1: the forget gate is 1 − the input gate"),),

@@ -1,0 +1,55 @@
+"""Tensors for which 256 steps are too few: those between which samples differ so much in size that the range of all leaves most of them a
+step or two. Spectra of sound are like that, and raw sound itself.
+
+What counts is a sample's own signal against its own rounding errors: over all samples together the loud ones hide the rest. Functions with
+natural bounds, whose errors are to be seen against these, and recurrent layers, whose states are bounded by 1, are left out, and so is what
+nobody reads: a result is rounded as the caller wants it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from arenite.graph import Graph, Quantization
+from arenite.graph.operators.recurrent import cell_of
+from arenite.quantize.calibration_data import Dataset
+from arenite.quantize.evaluation import open_evaluator
+from arenite.quantize.multipliers import quantize_values, scale_of, zero_point_of
+from arenite.quantize.scales import BOUNDED
+
+
+def coarse_tensors(graph: Graph, quantization: Mapping[str, Quantization], data: Dataset, least_db: float) -> dict[str, float]:
+    """The median over samples of 10·log10(Σ v² / Σ (v − rounded v)²), by tensor, as far as it is below `least_db`.
+
+    A tensor's errors are those of its own rounding only. Samples that are 0 throughout do not count. Annotated tensors are the model's own
+    choice and are left out.
+    """
+    names = _candidates(graph, quantization)
+    figures: dict[str, list[float]] = {name: [] for name in names}
+    run = open_evaluator(graph, names)
+    for feeds in data.samples():
+        for name, values in run(feeds).items():
+            real, chosen = values.astype(np.float64), quantization[name]
+            signal = float(np.sum(real**2))
+            if signal > 0:
+                rounded = (quantize_values(real, chosen).astype(np.float64) - zero_point_of(chosen)) * scale_of(chosen)
+                noise = float(np.sum((real - rounded) ** 2))
+                figures[name].append(10 * float(np.log10(signal / noise)) if noise > 0 else np.inf)
+    medians = {name: float(np.median(values)) for name, values in figures.items() if values}
+    return {name: median for name, median in medians.items() if median < least_db}
+
+
+def _candidates(graph: Graph, quantization: Mapping[str, Quantization]) -> list[str]:
+    producers, consumers = graph.producers(), graph.consumers()
+
+    def is_bounded(name: str) -> bool:
+        node = producers.get(name)
+        if node is None:
+            return False
+        if node.op == "Elementwise":
+            return node.attributes["expression"].steps[-1].op in BOUNDED
+        return node.op in (*BOUNDED, "Softmax") or cell_of(node.op) is not None
+
+    return [name for name in quantization if consumers[name] and graph.tensors[name].quantization is None and not is_bounded(name)]
