@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arenite.graph import Graph, Quantization
+from arenite.graph import DType, Graph, Quantization
 from arenite.passes.fuse_elementwise import fuse_elementwise
 
 Q = Quantization.per_tensor(0.02, 3)
@@ -113,3 +113,10 @@ def test_zero_as_variable_and_as_constant(build: Any, same: Same, ops: Ops) -> N
     fused = fuse_elementwise(graph)
     assert ops(fused) == ["Elementwise"]
     same(graph, fused)
+
+
+def test_integers_keep_their_operators(build: Any, ops: Ops) -> None:
+    """Expressions are of real numbers; integer division and large integers are not."""
+    x = build.input(1, 4, dtype=DType.INT64)
+    graph = build.done(build.node("Div", build.node("Add", x, x, dtype=DType.INT64), x, dtype=DType.INT64))
+    assert ops(fuse_elementwise(graph)) == ["Add", "Div"]

@@ -170,8 +170,17 @@ def test_keras_scales_and_shifts(tmp_path: Path) -> None:
         "s = Mul(i, gain) m = Mul(x, s) o = Mul(u, s) b = Sub(bias, o) y = Add(m, b)"
     )
     _, ops = converted(model(body), tmp_path)
-    assert ops[0] == "LayerNormalization"
-    assert not {"ReduceMean", "Sqrt", "Reciprocal", "Sub", "Div"} & set(ops)
+    assert ops == ["LayerNormalization"]
+
+
+def test_keras_3_pools_and_negates(tmp_path: Path) -> None:
+    """x·s + ((−µ)·s + β), the means as GlobalAveragePools along the last of three dimensions."""
+    body = (
+        f"{EPSILON} {GAIN} u = GlobalAveragePool(x) k = Neg(u) d = Sub(x, u) p = Mul(d, d) v = GlobalAveragePool(p) a = Add(v, eps)"
+        "r = Sqrt(a) i = Reciprocal(r) s = Mul(i, gain) m = Mul(x, s) o = Mul(k, s) b = Add(o, bias) y = Add(m, b)"
+    )
+    _, ops = converted(model(body), tmp_path)
+    assert ops == ["LayerNormalization"]
 
 
 def test_normalization_along_channels_of_an_image(tmp_path: Path) -> None:

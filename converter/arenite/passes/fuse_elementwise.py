@@ -13,6 +13,7 @@ import numpy as np
 from arenite.graph.expression import Expression, Step
 from arenite.graph.graph import Graph, Node
 from arenite.graph.operators import UNBOUNDED
+from arenite.graph.tensor import DType
 from arenite.passes.uses import Uses
 
 _BINARY = ("Add", "Sub", "Mul", "Div", "Max", "Min")
@@ -35,7 +36,9 @@ def _scalar(graph: Graph, name: str) -> float | None:
 
 
 def _variables(graph: Graph, node: Node) -> list[str] | None:
-    """The activations that an elementwise node reads; None where it is no elementwise node, or broadcasts."""
+    """The activations that an elementwise node reads; None where it is no elementwise node of floats, or broadcasts."""
+    if graph.tensors[node.output].dtype is not DType.FLOAT32:
+        return None  # expressions are of real numbers: integers divide and overflow differently
     if node.op == "Elementwise":
         return [node.input]
     if node.op not in _BINARY:

@@ -85,14 +85,35 @@ class _Look:
         return None if node is None else (node.input, node.attributes["expression"])
 
     def mean(self, name: str | None) -> tuple[str, tuple[int, ...]] | None:
-        """(x, axes) where the value is a mean of x that keeps its dimensions, or gets them back by Reshapes."""
-        kept = None if name is None else self.graph.tensors[name].shape
-        while (view := self.writer(name, "Reshape")) is not None:
-            name = view.input
-        node = self.writer(name, "ReduceMean")
-        if node is None or not node.attributes["keepdims"] or self.graph.tensors[node.output].shape != kept:
+        """(x, axes) where the value is the mean of x along them, as ReduceMean(x) with its dimensions kept would be: Transposes
+        and Reshapes around the mean may take it elsewhere and back."""
+        views: list[Node] = []
+        value = name
+        while (view := self.writer(value, "Reshape") or self.writer(value, "Transpose")) is not None:
+            views.append(view)
+            value = view.input
+        node = self.writer(value, "ReduceMean")
+        if node is None or name is None or not node.attributes["keepdims"]:
             return None
-        return node.input, tuple(sorted(node.attributes["axes"]))
+        x, axes = node.input, tuple(sorted(node.attributes["axes"]))
+        turn = self.writer(x, "Transpose")
+        if turn is not None and (found := self._mean_of(turn.input, turn.attributes["perm"], axes, views, name)) is not None:
+            return found
+        return self._mean_of(x, tuple(range(len(self.graph.tensors[x].shape))), axes, views, name)
+
+    def _mean_of(
+        self, x: str, perm: tuple[int, ...], axes: tuple[int, ...], views: list[Node], name: str
+    ) -> tuple[str, tuple[int, ...]] | None:
+        """(x, its axes) where `views`, the last first, bring the mean of the transposed x along `axes` into the order of x."""
+        own = tuple(sorted(perm[axis] for axis in axes))
+        kept = tuple(1 if axis in own else size for axis, size in enumerate(self.graph.tensors[x].shape))
+        if self.graph.tensors[name].shape != kept:
+            return None
+        places = np.arange(prod(kept)).reshape(kept)
+        moved = places.transpose(perm)
+        for view in reversed(views):
+            moved = moved.transpose(view.attributes["perm"]) if view.op == "Transpose" else moved.reshape(view.attributes["shape"])
+        return (x, own) if np.array_equal(moved, places) else None
 
     def plus_number(self, name: str) -> tuple[str, float] | None:
         """(v, c) where the value is v + c."""
@@ -114,6 +135,11 @@ class _Look:
             return None
         step = found[1].steps[0]
         return found[0] if (step.op == "Pow" and step.operands == (0, 2.0)) or (step.op == "Mul" and step.operands == (0, 0)) else None
+
+    def negated(self, name: str) -> str | None:
+        """v where the value is −v."""
+        found = self.steps(name)
+        return found[0] if found is not None and [step.op for step in found[1].steps] == ["Neg"] else None
 
     def is_function(self, name: str | None, of: Callable[[np.ndarray], np.ndarray]) -> str | None:
         """v where the value is that function of v, as one step or several."""
@@ -264,19 +290,30 @@ def _scaled(look: _Look, s: str) -> tuple[str | None, str | None]:
 
 def _offset(look: _Look, rest: str, mean: str, s: str, op: str) -> str | None:
     """β where `rest` is β − µ·s (of a Sub: where it is µ·s); "" where there is no β; None where it is something else."""
-
-    def is_product(name: str) -> bool:
-        return sorted(look.operands(name, "Mul") or ()) == sorted((mean, s))
-
     if op == "Sub":
-        return "" if is_product(rest) else None
-    difference = look.operands(rest, "Sub")
-    if difference is not None and look.graph.tensors[difference[0]].data is not None and is_product(difference[1]):
-        return difference[0]
-    negated = look.steps(rest)
-    if negated is not None and [step.op for step in negated[1].steps] == ["Neg"] and is_product(negated[0]):
+        return "" if _is_product(look, rest, mean, s) else None
+    if _is_negative_product(look, rest, mean, s):
         return ""
+    difference, total = look.operands(rest, "Sub"), look.operands(rest, "Add")
+    if difference is not None and look.graph.tensors[difference[0]].data is not None and _is_product(look, difference[1], mean, s):
+        return difference[0]
+    for beta, product in (total, total[::-1]) if total is not None else ():
+        if look.graph.tensors[beta].data is not None and _is_negative_product(look, product, mean, s):
+            return beta
     return None
+
+
+def _is_product(look: _Look, name: str, a: str, b: str) -> bool:
+    return sorted(look.operands(name, "Mul") or ()) == sorted((a, b))
+
+
+def _is_negative_product(look: _Look, name: str, mean: str, s: str) -> bool:
+    """−(µ·s) or (−µ)·s."""
+    negated = look.negated(name)
+    if negated is not None:
+        return _is_product(look, negated, mean, s)
+    factors = look.operands(name, "Mul")
+    return factors is not None and any(other == s and look.negated(one) == mean for one, other in (factors, factors[::-1]))
 
 
 # Writing

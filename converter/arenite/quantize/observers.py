@@ -6,7 +6,7 @@ them. Memory is a few kilobytes a tensor, whatever the number of samples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,17 @@ from arenite.quantize.ranges import Range
 
 BINS = 4096
 Progress = Callable[[int, int], None]
+
+
+class UnboundedError(CalibrationError):
+    """A sample makes values of `tensors` NaN or infinite."""
+
+    def __init__(self, source: str, sample: int, tensors: Sequence[str]) -> None:
+        super().__init__(
+            f"{source}: sample {sample} makes the tensor `{tensors[0]}` NaN or infinite in the float model, so that it has no "
+            "range. Check this sample, and the model with onnxruntime."
+        )
+        self.tensors = frozenset(tensors)
 
 
 @dataclass(frozen=True)
@@ -43,7 +54,7 @@ class Histogram:
 def observe(graph: Graph, data: Dataset, tensors: Iterable[str], progress: Progress | None = None) -> dict[str, Histogram]:
     """Run the float graph over all samples and count the values of `tensors` (activations of the graph, its inputs included).
 
-    `progress(done, total)` is called after each inference, of which there are two a sample. Raises CalibrationError where a value is
+    `progress(done, total)` is called after each inference, of which there are two a sample. Raises UnboundedError where values are
     not finite: ranges would mean nothing.
     """
     names = list(dict.fromkeys(tensors))
@@ -52,14 +63,14 @@ def observe(graph: Graph, data: Dataset, tensors: Iterable[str], progress: Progr
     low = dict.fromkeys(names, np.inf)
     high = dict.fromkeys(names, -np.inf)
     for index, feeds in enumerate(data.samples()):
+        unbounded: list[str] = []
         for name, values in run(feeds).items():
             smallest, largest = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
             if not (np.isfinite(smallest) and np.isfinite(largest)) and values.size:
-                raise CalibrationError(
-                    f"{data.source}: sample {index} makes the tensor `{name}` NaN or infinite in the float model, so that it has no "
-                    "range. Check this sample, and the model with onnxruntime."
-                )
+                unbounded.append(name)
             low[name], high[name] = min(low[name], smallest), max(high[name], largest)
+        if unbounded:
+            raise UnboundedError(data.source, index, unbounded)
         done += 1
         if progress:
             progress(done, total)

@@ -273,11 +273,13 @@ class _Groups:
         for name in value_operands(node):
             if name in self.parent:
                 data = data.union(self.range[self.root(name)])
-        own, limit = _values_range(constant), LARGEST_FILL * max(abs(data.low), abs(data.high))
+        limit = LARGEST_FILL * max(abs(data.low), abs(data.high))
         if limit <= 0:
-            return own
+            return _values_range(constant)
+        values = np.asarray(constant.data, np.float64)
+        low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
         beyond = max(data.width, MASKED_BELOW)
-        return Range(own.low if own.low >= -limit else data.low - beyond, own.high if own.high <= limit else data.high + beyond)
+        return Range(low if low >= -limit else data.low - beyond, high if high <= limit else data.high + beyond)
 
     def _averages(self, node: Node) -> bool:
         """Whether results lie between elements of x: means, and interpolation by weights that are not negative."""

@@ -67,7 +67,7 @@ def cumulative(node: NodeImport) -> Sequence[Value]:
 def top_k(node: NodeImport) -> Sequence[Value]:
     x = node.tensor(0)
     shape = node.graph.tensors[x].shape
-    given = node.integers(1, "k") if node.opset >= 10 else node.ints("k", ()) or (int(node.attribute("k", 0)),)
+    given = node.integers(1, "k") if node.opset >= 10 else (int(node.attribute("k", 0)),)
     axis = node.axis(int(node.attribute("axis", -1)), len(shape))
     if not given or not 0 <= given[0] <= shape[axis]:
         node.malformed(f"k is {given}, axis {axis} of {list(shape)} has {shape[axis]} elements")
