@@ -29,11 +29,13 @@ lint: setup ## style, types, architecture, generated code
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python runtime_c/schema/generate.py --check
-	find runtime_c firmware -name '*.[ch]' | xargs $(BIN)/clang-format --dry-run --Werror
+	$(BIN)/python docs/generate.py --check
+	find runtime_c firmware docs/examples -name '*.[ch]' | xargs $(BIN)/clang-format --dry-run --Werror
 
-generate: setup ## rewrite what is derived from the operator schema and the flat model's schema
+generate: setup ## rewrite what is derived from the operators and the flat model's schema
 	$(BIN)/python runtime_c/schema/generate.py
-	find runtime_c firmware -name '*.[ch]' | xargs $(BIN)/clang-format -i
+	$(BIN)/python docs/generate.py
+	find runtime_c firmware docs/examples -name '*.[ch]' | xargs $(BIN)/clang-format -i
 
 setup: $(VENV)/.ready
 

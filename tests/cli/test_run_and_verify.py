@@ -1,4 +1,4 @@
-"""`run`, `verify`, `inspect`, `operators`: what they measure, print and promise."""
+"""`run`, `verify`, `inspect`: what they measure, print and promise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from arenite.frontend.importers import IMPORTERS
 from arenite.targets import ENGINES
 from arenite.version import __version__
 from onnx import TensorProto, helper
@@ -226,17 +225,6 @@ def test_inspect_shows_layers_shapes_scales_macs_and_the_arena(project, arenite)
     assert f"scale {report['inputs'][0]['scale']:.7g}" in outcome.out and "Arena: addresses down" in outcome.out
     assert outcome.out.startswith("model needs ") and "Calibrated: " in outcome.out.splitlines()[-1]
     assert "Arena: addresses down" not in arenite("inspect", project.built, "--no-memory").out
-
-
-def test_operators_lists_every_importer(arenite):
-    value = arenite("operators", "--json").json
-    assert {row["onnx"] for row in value["operators"]} == set(IMPORTERS)
-    assert all(row["execution"] for row in value["operators"])
-    conv = next(row for row in value["operators"] if row["onnx"] == "Conv")
-    assert conv["becomes"] == ["Conv", "DepthwiseConv"]
-    assert [kernel["code"] for kernel in value["kernels"]] == sorted(kernel["code"] for kernel in value["kernels"])
-    table = arenite("operators").out
-    assert all(name in table for name in IMPORTERS)
 
 
 def test_version_and_help(arenite):

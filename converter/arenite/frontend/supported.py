@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import onnx.defs
 
+from arenite.frontend.control_flow import CONTROL_FLOW
 from arenite.frontend.importers import IMPORTERS
 from arenite.frontend.importers.sequence import SEQUENCE
 from arenite.frontend.model_file import NEWEST_OPSET, OLDEST_OPSET
@@ -31,6 +32,11 @@ class SupportedOperator:
         return self.name.rpartition(".")[0] or "ai.onnx"
 
     @property
+    def is_composed(self) -> bool:
+        """Whether it takes all of what it becomes. Else each is another way of saying it."""
+        return self.name in _COMPOSED
+
+    @property
     def op_type(self) -> str:
         return self.name.rpartition(".")[2]
 
@@ -38,8 +44,14 @@ class SupportedOperator:
 NEWEST_ML_OPSET = 5
 """Of the domain ai.onnx.ml."""
 
-FOLDED = "where every operand is constant, or a shape: evaluated at conversion"
-"""Said of every other operator of ONNX."""
+_EVALUATED = {
+    **dict.fromkeys(("Shape", "Size"), "evaluated at conversion: shapes are fixed"),
+    **dict.fromkeys(
+        ("BlackmanWindow", "ConstantOfShape", "HammingWindow", "HannWindow", "MelWeightMatrix", "Range"),
+        "evaluated at conversion: constant operands, or sizes that follow from shapes",
+    ),
+}
+"""What is left of them is a constant. (Others with constant operands are evaluated too, which is not worth a row.)"""
 
 _ELEMENTWISE = frozenset(UNARY) | {"Relu", "Pow", "Min", "Max"}
 _COMPOSED = {
@@ -72,7 +84,7 @@ _COMPOSED = {
     "InstanceNormalization": ("LayerNormalization", "Mul", "Add"),
     "LRN": ("Mul", "AveragePool", "Elementwise"),
     "LogSoftmax": ("ReduceLogSumExp", "Sub"),
-    "LpNormalization": ("ReduceL1", "ReduceL2", "Elementwise", "Div"),
+    "LpNormalization": ("ReduceL1", "Elementwise", "Div", "LayerNormalization"),
     "ReduceLogSum": ("ReduceSum", "Elementwise"),
     "SpaceToDepth": ("Reshape", "Transpose"),
     "SplitToSequence": ("Slice", "Reshape"),
@@ -92,8 +104,10 @@ _NOTHING = frozenset({"Constant", "Identity", "Dropout", *SEQUENCE})
 
 
 def supported_operators() -> list[SupportedOperator]:
-    """One row for each importer, and for each operator that is taken by the standard's own definition, sorted by name; then users' own."""
-    return [*(_row(name) for name in sorted({*IMPORTERS, *FUNCTIONS})), *(_own_row(own) for _, own in sorted(OWN_OPERATORS.items()))]
+    """One row for each importer, for control flow, and for each operator that is taken by the standard's own definition or has constant
+    operands by its nature, sorted by name; then users' own."""
+    names = sorted({*IMPORTERS, *FUNCTIONS, *CONTROL_FLOW, *_EVALUATED})
+    return [*(_row(name) for name in names), *(_own_row(own) for _, own in sorted(OWN_OPERATORS.items()))]
 
 
 def _own_row(own: OwnOperator) -> SupportedOperator:
@@ -109,6 +123,11 @@ def _row(name: str) -> SupportedOperator:
         return SupportedOperator(
             name, min(versions), max(versions) if domain else NEWEST_OPSET, (), "written out as the standard defines it"
         )
+    if name in CONTROL_FLOW:
+        control = CONTROL_FLOW[name]
+        return SupportedOperator(name, max(min(versions), OLDEST_OPSET), NEWEST_OPSET, control.becomes, control.notes)
+    if name in _EVALUATED:
+        return SupportedOperator(name, max(min(versions), OLDEST_OPSET), NEWEST_OPSET, (), _EVALUATED[name])
     if domain == "ai.onnx.ml":
         return SupportedOperator(name, min(versions), NEWEST_ML_OPSET, _becomes(name), IMPORTERS[name].notes)
     if domain:  # not ONNX's, which has no schema of it
