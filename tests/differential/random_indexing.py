@@ -22,6 +22,8 @@ def _indices(b: Builder, shape: tuple[int, ...], size: int) -> NDArray[np.int64]
 
 
 def gather(b: Builder, x: str) -> bool:
+    if not b.shapes[x]:
+        return False
     shape, axis = b.shapes[x], _axis(b, x)
     count = b.integer(1, 6)
     output = (*shape[:axis], count, *shape[axis + 1 :])
@@ -32,6 +34,8 @@ def gather(b: Builder, x: str) -> bool:
 
 
 def gather_elements(b: Builder, x: str) -> bool:
+    if not b.shapes[x]:
+        return False
     shape, axis = b.shapes[x], _axis(b, x)
     output = tuple(b.integer(1, 5 if d == axis else n) for d, n in enumerate(shape))
     if prod(output) > MAX_ELEMENTS:
@@ -42,6 +46,8 @@ def gather_elements(b: Builder, x: str) -> bool:
 
 def gather_nd(b: Builder, x: str) -> bool:
     shape = b.shapes[x]
+    if not shape:
+        return False
     depth, rows = b.integer(1, len(shape)), b.integer(1, 4)
     indices = np.stack([_indices(b, (rows,), n) for n in shape[:depth]], axis=-1)
     output = (1, rows, *shape[depth:])
@@ -58,6 +64,8 @@ def _peer(b: Builder, shape: tuple[int, ...]) -> str:
 
 
 def scatter_elements(b: Builder, x: str) -> bool:
+    if not b.shapes[x]:
+        return False
     shape, axis = b.shapes[x], _axis(b, x)
     places = b.rng.permutation(shape[axis])[: b.integer(1, shape[axis])]  # no place twice: ONNX leaves the order open
     updates = (*shape[:axis], len(places), *shape[axis + 1 :])

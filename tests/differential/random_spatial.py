@@ -85,10 +85,9 @@ def matmul_of_two(b: Builder, x: str) -> bool:
         return False
     order = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
     turned = b.emit("Transpose", [x], tuple(shape[i] for i in order), perm=order)
-    if b.draw(st.booleans()):  # the first of the matrices for all of them
+    if len(shape) == 4 and b.draw(st.booleans()):  # the first of the matrices for all of them
         starts, ends, axes = (b.constant(np.asarray([v], np.int64)) for v in (0, 1, 1))
-        if len(shape) == 4:
-            turned = b.emit("Slice", [turned, starts, ends, axes], (shape[0], 1, shape[3], shape[2]))
+        turned = b.emit("Slice", [turned, starts, ends, axes], (shape[0], 1, shape[3], shape[2]))
     b.emit("MatMul", [x, turned], (*shape[:-1], shape[-2]))
     return True
 
