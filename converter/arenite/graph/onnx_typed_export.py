@@ -107,14 +107,14 @@ def _layer_normalization(export: Export, node: Node) -> str:
 
 def _normalization_of_blocks(export: Export, node: Node, operands: Sequence[Tensor | None]) -> str:
     """With a scale and a bias for each block of a row, of several rows."""
-    a, x = node.attributes, export.operand(node, 0)
+    a, x, period = node.attributes, export.operand(node, 0), node.attributes.get("period", 1)
     plain = {name: a[name] for name in ("length", "centred", "epsilon")}
     y = _layer_normalization(export, Node(node.op, node.name, (node.input,), node.outputs, plain))
     for op, tensor, name in zip(("Mul", "Add"), operands, node.inputs[1:], strict=False):
         if tensor is not None and name is not None:
-            blocks = tensor.elements // a["period"]
-            shape = (x.elements // (a["period"] * a["length"]), a["period"], blocks, a["length"] // blocks)
-            values = export.emit("Reshape", [name, export.constant((1, a["period"], blocks, 1), np.int64)])
+            blocks = tensor.elements // period
+            shape = (x.elements // (period * a["length"]), period, blocks, a["length"] // blocks)
+            values = export.emit("Reshape", [name, export.constant((1, period, blocks, 1), np.int64)])
             y = export.emit(op, [export.emit("Reshape", [y, export.constant(shape, np.int64)]), values])
     return export.emit("Reshape", [y, export.constant(x.shape, np.int64)])
 

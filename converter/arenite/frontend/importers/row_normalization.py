@@ -111,13 +111,19 @@ def mean_variance_normalization(node: NodeImport) -> Sequence[Value]:
 
 
 def lp_normalization(node: NodeImport) -> Sequence[Value]:
-    """x over its norm; 0 where that is 0, because x is then."""
+    """x over its norm; 0 where that is 0, because x is then. With p = 2 that is RMSNormalization times 1/√n, with next to no ε."""
     x = node.activation(0)
-    axis, p = node.axis(int(node.attribute("axis", -1)), len(node.graph.tensors[x].shape)), int(node.attribute("p", 2))
+    shape = node.graph.tensors[x].shape
+    axis, p = node.axis(int(node.attribute("axis", -1)), len(shape)), int(node.attribute("p", 2))
     if p not in (1, 2):
         node.malformed(f"p is {p}, not 1 or 2")
-    norm = node.results(f"ReduceL{p}", [x], axes=(axis,), keepdims=True)[0]
     least = float(np.finfo(np.float32).tiny)
+    if p == 2:
+        perm = (*(other for other in range(len(shape)) if other != axis), axis)
+        factor = node.add_constant(Constant(f"{node.name}/factor", np.full((1,), shape[axis] ** -0.5, np.float32)))
+        y = _normalized(node, node.transpose(x, perm), shape[axis], least, factor, centred=False)
+        return [node.transpose(y, tuple(int(a) for a in np.argsort(perm)))]
+    norm = node.results("ReduceL1", [x], axes=(axis,), keepdims=True)[0]
     positive = node.elementwise(norm, Expression.single("Clip", min=least, max=np.inf))
     return [node.emit("Div", [x, positive], clip=UNBOUNDED)]
 
