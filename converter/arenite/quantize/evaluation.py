@@ -59,7 +59,7 @@ class TypedEvaluator:
             if "variant" in node.attributes:
                 self._call(node, operands, outputs)
             else:
-                outputs = [_move(node, [value for value in operands if value is not None])]
+                outputs = [moved(node, [value for value in operands if value is not None])]
             values.update({name: self._round(name, value) for name, value in zip(node.outputs, outputs, strict=True)})
         self._states = {state.input: values[state.output] for state in self.graph.states}
         return {name: values[name] for name in self._names}
@@ -83,7 +83,8 @@ class TypedEvaluator:
         return np.asarray(steps * scale_of(chosen), np.float32)
 
 
-def _move(node: Node, operands: list[Array]) -> Array:
+def moved(node: Node, operands: list[Array]) -> Array:
+    """What an operator that only moves elements makes of its operands, of any type."""
     a, x = node.attributes, operands[0]
     match node.op:
         case "Reshape":

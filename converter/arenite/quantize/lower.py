@@ -72,7 +72,7 @@ def lower(
     graph: Graph,
     quantization: dict[str, Quantization],
     typed: frozenset[str] = frozenset(),
-    steps: dict[str, Quantization] | None = None,
+    steps: dict[str, Quantization | None] | None = None,
 ) -> Lowering:
     """The int8 form of `graph`, every activation quantized as `quantization` says. Inputs and outputs that it names are int8.
 

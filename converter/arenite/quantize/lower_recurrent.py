@@ -121,8 +121,8 @@ def lower_recurrent(lowering: Lowering, node: Node) -> None:
     cell = cell_of(node.op)
     assert cell is not None
     source, wide = lowering.source, node.input in lowering.steps
-    x = (lowering.steps if wide else lowering.quantization)[node.input]
-    state, *cell_state = (lowering.steps[name] for name in last_states(node))
+    x = lowering.scale_of_steps(node.input) if wide else lowering.quantization[node.input]
+    state, *cell_state = (lowering.scale_of_steps(name) for name in last_states(node))
     after = bool(node.attributes.get("linear_before_reset"))
     own_bias, other_bias = _biases(cell, node, lowering, after)
     own = integer_matrix(_float64(source.tensor(node.inputs[1])), own_bias, scale_of(x), 1 << 15 if wide else 128, zero_point_of(x))

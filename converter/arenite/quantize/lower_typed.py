@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from arenite.graph import DType, Graph, Node, Quantization, Tensor
+from arenite.graph import DType, Graph, Node, Tensor
 from arenite.quantize.lowering import Lowering
 from arenite.quantize.multipliers import quantize_steps, scale_of, step_multiplier, zero_point_of
 from arenite.quantize.to_typed import Typed
@@ -60,7 +60,7 @@ class TypedPart:
         steps, target = lowering.steps, lowering.target
         if node.output not in steps:
             y = lowering.quantization[node.output]
-            multiplier, shift = step_multiplier(scale_of(steps[node.input]) / scale_of(y))
+            multiplier, shift = step_multiplier(scale_of(lowering.scale_of_steps(node.input)) / scale_of(y))
             numbers = {"multiplier": multiplier, "shift": shift, "zero_point": zero_point_of(y)}
             target.nodes.append(
                 Node("Requantize", node.name, (node.input,), (node.output,), {**numbers, "variant": "int16_steps"}, node.origins)
@@ -70,12 +70,15 @@ class TypedPart:
             variant = {"variant": "int16_steps"}
             target.nodes.append(Node("Quantize", node.name, (self._operand(node.input),), (node.output,), variant, node.origins))
             return
-        inputs = tuple(self._steps_operand(name, steps[node.output]) for name in node.inputs)
+        inputs = tuple(self._steps_operand(name, node.output) for name in node.inputs)
         target.nodes.append(replace(node, inputs=inputs))
 
-    def _steps_operand(self, name: str | None, chosen: Quantization) -> str | None:
+    def _steps_operand(self, name: str | None, output: str) -> str | None:
         data = None if name is None else self.lowering.source.tensors[name].data
-        return name if data is None else self.lowering.constant(str(name), quantize_steps(data, chosen), chosen)
+        if data is None:
+            return name
+        chosen = self.lowering.scale_of_steps(output)
+        return self.lowering.constant(str(name), quantize_steps(data, chosen), chosen)
 
     def _result(self, name: str) -> str:
         tensor, target = self.typed.target.tensors[name], self.lowering.target

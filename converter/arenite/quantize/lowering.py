@@ -26,20 +26,20 @@ class Lowering:
     target: Graph
     notes: dict[str, list[str]] = field(default_factory=dict)
     """Remarks for the report, by output tensor."""
-    steps: dict[str, Quantization] = field(default_factory=dict)
-    """Of the tensors that are int16 (state_tensors.py)."""
+    steps: dict[str, Quantization | None] = field(default_factory=dict)
+    """Of the tensors that are int16 (state_tensors.py); None where one holds states of several scales."""
     rounded: dict[str, dict[int, NDArray[np.float32]]] = field(default_factory=dict)
     """Constant operands as the nodes have them, by first output and position, where the stored form does not tell."""
     _constants: dict[tuple[object, ...], str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: Graph, quantization: dict[str, Quantization], steps: dict[str, Quantization] | None = None) -> Lowering:
+    def of(cls, source: Graph, quantization: dict[str, Quantization], steps: dict[str, Quantization | None] | None = None) -> Lowering:
         target = source.copy()
         target.tensors, target.nodes = {}, []
         for name, chosen in quantization.items():
             target.tensors[name] = Tensor(name, source.tensors[name].shape, DType.INT8, None, chosen)
-        for name, chosen in (steps or {}).items():
-            target.tensors[name] = Tensor(name, source.tensors[name].shape, DType.INT16, None, chosen)
+        for name, scale in (steps or {}).items():
+            target.tensors[name] = Tensor(name, source.tensors[name].shape, DType.INT16, None, scale)
         for name in source.outputs:  # a constant output: its name is for the copy that the model gives away
             tensor = source.tensors[name]
             if tensor.is_constant and tensor.dtype is DType.FLOAT32:
@@ -50,6 +50,13 @@ class Lowering:
 
     def note(self, node: Node, remark: str) -> None:
         self.notes.setdefault(node.output, []).append(remark)
+
+    def scale_of_steps(self, name: str) -> Quantization:
+        """Of an int16 tensor. Raises ValueError where it has no single one."""
+        chosen = self.steps[name]
+        if chosen is None:
+            raise ValueError(f"{name} holds states of several scales")
+        return chosen
 
     def emit(self, node: Node, op: str, inputs: tuple[str | None, ...], output: str | None = None, **attributes: Any) -> str:
         """Append an int8 node that stands for `node`, with all of its outputs. Returns the first."""

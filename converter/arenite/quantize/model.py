@@ -19,7 +19,8 @@ from arenite.quantize.observers import OBSERVERS, Histogram, Progress, Unbounded
 from arenite.quantize.placement import typed_beside, typed_nodes
 from arenite.quantize.ranges import Range
 from arenite.quantize.scales import choose_scales, representable, undetermined
-from arenite.quantize.state_tensors import find_state_tensors, recurrent_nodes, state_quantization
+from arenite.quantize.state_scales import state_quantization
+from arenite.quantize.state_tensors import find_state_tensors, recurrent_nodes
 from arenite.quantize.to_typed import to_typed
 
 LISTED = 8
@@ -38,9 +39,9 @@ class QuantizeOptions:
     """Names of ONNX nodes that are not to be quantized."""
     unbounded: frozenset[str] = frozenset()
     """First outputs of nodes that see values which are not finite: found out by quantize()."""
-    least_db: float = 15.0
-    """Where rounding to int8 leaves less than this of half of the calibration samples, in dB of signal to noise, a tensor and the layers that
-    write or read it stay float32 (coarse.py); −inf: never."""
+    least_db: float = 20.0
+    """Where rounding to int8 leaves less than this of half of the calibration samples, in dB of signal to noise, a tensor and the layers
+    that write or read it stay float32 (coarse.py); −inf: never."""
     coarse: tuple[tuple[str, float], ...] = ()
     """Such tensors and what would be left of them: found out by quantize()."""
     io: str = "int8"
@@ -169,7 +170,7 @@ def _coarse_notes(graph: Graph, coarse: Mapping[str, float], least_db: float) ->
     named = {(producers[name].name if name in producers else f"input {name}"): max(db, 0.0) for name, db in coarse.items()}
     shown = ", ".join(f"{name} {db:.0f} dB" for name, db in list(named.items())[:LISTED])
     more = f" and {len(named) - LISTED} more" if len(named) > LISTED else ""
-    return (f"too coarse in int8, and float32 therefore (a typical sample would keep less than {least_db:g} dB): {shown}{more}",)
+    return (f"not int8, in which a typical sample would keep less than {least_db:g} dB of signal to noise: {shown}{more}",)
 
 
 def _of(graph: Graph, quantization: Mapping[str, Quantization]) -> dict[str, Quantization]:

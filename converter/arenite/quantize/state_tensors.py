@@ -6,21 +6,13 @@ is put between, which lowering turns into a conversion. A port that is int16 ins
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from arenite.graph import DType, Graph, Node, Quantization, Tensor
+from arenite.graph import DType, Graph, Node, Tensor
 from arenite.graph.operators.recurrent import cell_of
 from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.lower_recurrent import initial_states, last_states
-from arenite.quantize.ranges import Range
-from arenite.quantize.scales import SMALLEST_SCALE
-
-HEADROOM = 1.25
-"""Of cells, beyond the largest that calibration shows."""
-MOST_BITS = 15
 
 
 @dataclass(frozen=True)
@@ -158,60 +150,3 @@ def _copy(graph: Graph, name: str, version: str, reader: Node) -> str:
     at = next(i for i, n in enumerate(graph.nodes) if n is reader or n.output == reader.output)
     graph.nodes.insert(at, node)
     return version
-
-
-def state_quantization(
-    found: StateTensors, nodes: list[Node], ranges: Mapping[str, Range], cells: Mapping[str, float]
-) -> dict[str, Quantization]:
-    """Of each int16 tensor: a scale 2^−p for states, one for those that are moved into each other, and the observed extremes for what a
-    recurrent layer reads. `ranges` has those of found.observed(), `cells` max |c| of any step, by the result that holds the last cells."""
-    graph = found.graph
-    current = {node.output: node for node in graph.nodes}
-    group = {name: name for name in found.names}
-
-    def root(name: str) -> str:
-        while group[name] != name:
-            name = group[name]
-        return name
-
-    def join(a: str, b: str) -> None:
-        group[root(a)] = root(b)
-
-    reach = dict.fromkeys(found.names, 1.0)
-    for node in graph.nodes:
-        if node.op in CARRYING and node.output in found.names:
-            for name in node.inputs:
-                if name in found.names:
-                    join(name, node.output)
-    for state in graph.states:
-        if state.input in found.names and state.output in found.names:
-            join(state.input, state.output)
-    for node in (current[node.output] for node in nodes):
-        for index, (position, last) in enumerate(zip((5, 6), last_states(node), strict=False)):
-            start = node.inputs[position] if position < len(node.inputs) else None
-            if start in found.names:
-                join(str(start), last)
-            values = [cells[last] * HEADROOM] if index == 1 else [_beginning(graph, start, ranges)]
-            reach[last] = max(reach[last], *values)
-    limits: dict[str, float] = {}
-    for name in found.names:
-        limits[root(name)] = max(limits.get(root(name), 1.0), reach[name])
-    scales = {name: 2.0 ** -_bits(limits[root(name)]) for name in found.names}
-    for name in found.inputs:
-        scales[name] = max(abs(ranges[name].low), abs(ranges[name].high), SMALLEST_SCALE * 32767) / 32767
-    return {name: Quantization.per_tensor(scale, 0) for name, scale in scales.items()}
-
-
-def _beginning(graph: Graph, name: str | None, ranges: Mapping[str, Range]) -> float:
-    if name is None:
-        return 0.0
-    data = graph.tensors[name].data
-    return max(abs(ranges[name].low), abs(ranges[name].high)) if data is None else float(np.abs(data).max(initial=0.0))
-
-
-def _bits(limit: float) -> int:
-    """The greatest p for which `limit` is at most 2^(15 − p), to half a step."""
-    bits = MOST_BITS
-    while bits > 0 and limit > 2.0 ** (MOST_BITS - bits) * (1 + 2.0**-16):
-        bits -= 1
-    return bits
