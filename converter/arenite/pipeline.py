@@ -107,7 +107,7 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
 
     source = load(path, options.shapes, values=options.values, states=options.states)
     history("load", source)
-    graph = optimize(source, io_layout=options.io_layout, on_pass=history)
+    graph = optimize(source, io_layout=options.io_layout, calibrates=options.precision == "int8", on_pass=history)
     ports = source_ports(source, history.before.get("drop_edge_transposes", graph), graph)
     data = _load_calibration(options.calibration, ports, graph) if options.calibration is not None else None
     quantized = _quantize(graph, data, options, advance)

@@ -30,6 +30,7 @@ from arenite.passes.remove_dead import remove_dead
 from arenite.passes.remove_idle import remove_idle
 from arenite.passes.select_masked import select_masked
 from arenite.passes.separate_states import separate_states
+from arenite.passes.settle_dynamic_quantization import settle_dynamic_quantization
 
 Pass = Callable[[Graph], Graph]
 OnPass = Callable[[str, Graph], None]
@@ -37,12 +38,13 @@ OnPass = Callable[[str, Graph], None]
 IO_LAYOUTS = ("onnx", "nhwc")
 
 
-def optimize(graph: Graph, *, io_layout: str = "onnx", on_pass: OnPass | None = None) -> Graph:
+def optimize(graph: Graph, *, io_layout: str = "onnx", calibrates: bool = False, on_pass: OnPass | None = None) -> Graph:
     """A float graph as the frontend gives it, in the form that quantization takes. `graph` is not changed.
 
     Afterwards there is no BatchNormalization, Quantize, or Dequantize, and no Transpose or Reshape that does nothing; Transposes
     stand at the graph's edges unless the model needs them inside. Inputs and outputs keep their names and order, and with `io_layout`
-    "onnx" their shapes; "nhwc" drops the Transposes at the edges. `on_pass(name, graph)` is called after every pass; the graph is
+    "onnx" their shapes; "nhwc" drops the Transposes at the edges. Where quantization `calibrates`, it also finds the ranges that the model
+    would measure with every inference (settle_dynamic_quantization). `on_pass(name, graph)` is called after every pass; the graph is
     verified after every pass. Raises UnsupportedModelError where QDQ nodes or a BatchNormalization cannot be absorbed, and ValueError
     for another `io_layout`.
     """
@@ -67,6 +69,7 @@ def optimize(graph: Graph, *, io_layout: str = "onnx", on_pass: OnPass | None = 
     prepare: Sequence[Pass] = (
         remove_dead,
         fold_constants,
+        *((settle_dynamic_quantization,) if calibrates else ()),
         absorb_qdq,  # first: from here on every activation is float
         fold_constants,  # constants that stood behind a Quantize
         remove_idle,

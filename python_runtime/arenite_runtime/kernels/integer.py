@@ -82,12 +82,12 @@ def conv_integer(p: Any, x: Array, weight: Array, x_zero: Array | None, weight_z
     centred = centred if x_zero is None else centred - x_zero.reshape(-1).astype(np.int16)
     filters = _as_signed(weight, p.weight_signed).reshape(p.out_c, -1)
     filters = filters if weight_zero is None else filters - weight_zero.reshape(-1, 1).astype(np.int16)
-    filters = filters.reshape(p.group, outputs, -1)
+    groups = filters.reshape(p.group, outputs, -1)
     view = windows(p, centred, 0)
     result = np.empty((p.batch * p.out_h * p.out_w, p.out_c), np.int32)
     for g in range(p.group):
         patches = view[..., g * inputs : (g + 1) * inputs].reshape(len(result), -1)
-        result[:, g * outputs : (g + 1) * outputs] = _wrapped(exact_product(patches, filters[g].T, 255 * 255))
+        result[:, g * outputs : (g + 1) * outputs] = _wrapped(exact_product(patches, groups[g].T, 255 * 255))
     y[...] = result.reshape(y.shape)
 
 
