@@ -10,7 +10,7 @@ from arenite.emit.program import Storage
 from arenite.graph import DType, Quantization
 from arenite.plan import Memory
 
-from runtime_c import typed_node_programs, typed_programs
+from runtime_c import integer_node_programs, typed_node_programs, typed_programs
 
 CLAMP = {"activation_min": -128, "activation_max": 127}
 POINTS = {"input_zero_point": 3, "output_zero_point": -5}
@@ -228,4 +228,5 @@ PROGRAMS = {
     "typed_indexing": lambda: typed_node_programs.indexing(ProgramBuilder(9)),
     "typed_sampling": lambda: typed_node_programs.sampling(ProgramBuilder(11)),
     "typed_recurrent": lambda: typed_node_programs.recurrent(ProgramBuilder(10)),
+    "integer_reductions": lambda: integer_node_programs.statistics(ProgramBuilder(12)),
 }

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from runtime_c.programs import ProgramBuilder
 
 
-def _node(b: ProgramBuilder, op: str, variant: str, inputs: Sequence[int], **attributes: Any) -> tuple[int, ...]:
+def node(b: ProgramBuilder, op: str, variant: str, inputs: Sequence[int], **attributes: Any) -> tuple[int, ...]:
     """Append a call; its results get memory of their own, scratch too."""
     operator = OPERATORS[op]
     tensors = [None if i < 0 else Tensor(b.tensors[i].name, b.tensors[i].shape, b.tensors[i].dtype) for i in inputs]
     outputs = tuple(b.activation(*shape, dtype=dtype, quantized=False) for shape, dtype in operator.outputs(tensors, attributes))
     results = [Tensor(b.tensors[i].name, b.tensors[i].shape, b.tensors[i].dtype) for i in outputs]
-    node = Node(op, op, tuple(None if t is None else t.name for t in tensors), tuple(t.name for t in results), attributes)
+    call = Node(op, op, tuple(None if t is None else t.name for t in tensors), tuple(t.name for t in results), attributes)
     form = operator.form(variant)
     assert form.record is not None
-    needed = operator.scratch(node, tensors, results)
+    needed = operator.scratch(call, tensors, results)
     scratch = b.activation(-(-needed // 4), dtype=DType.FLOAT32) if needed else None
-    record, index = form.record(node, tensors, results), len(b.calls)
+    record, index = form.record(call, tensors, results), len(b.calls)
     b.calls.append(Call(op, variant, f"n{index}", record, tuple(inputs), outputs, scratch, 0, index))
     return outputs
 
@@ -37,14 +37,14 @@ def reductions(b: ProgramBuilder) -> Program:
         x = b.activation(3, 2, 4, 5, dtype=dtype)
         inputs.append(x)
         for op in ("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp"):
-            if variant in OPERATORS[op].variants:
-                outputs += _node(b, op, variant, [x], axes=(0, 2), keepdims=False)
+            if variant in OPERATORS[op].all_variants:
+                outputs += node(b, op, variant, [x], axes=(0, 2), keepdims=False)
         for op in ("ArgMax", "ArgMin"):
-            outputs += _node(b, op, variant, [x], axis=2, keepdims=False, last=True)
+            outputs += node(b, op, variant, [x], axis=2, keepdims=False, last=True)
         for op in ("CumSum", "CumProd"):
-            if variant in OPERATORS[op].variants:
-                outputs += _node(b, op, variant, [x], axis=1, exclusive=True, reverse=True)
-        outputs += _node(b, "TopK", variant, [x], axis=3, k=3, largest=True)
+            if variant in OPERATORS[op].all_variants:
+                outputs += node(b, op, variant, [x], axis=1, exclusive=True, reverse=True)
+        outputs += node(b, "TopK", variant, [x], axis=3, k=3, largest=True)
     return b.program(inputs, outputs[-8:])
 
 
@@ -55,20 +55,20 @@ def indexing(b: ProgramBuilder) -> Program:
     update, rows = b.activation(2, 4, 3, dtype=DType.FLOAT32), b.activation(4, 5, dtype=DType.FLOAT32)
     part, starts, k = b.activation(3, 2, 5, dtype=DType.FLOAT32), b.activation(3, dtype=DType.INT64), b.activation(1, dtype=DType.INT64)
     outputs = [
-        *_node(b, "Gather", "bytes", [x, flat], axis=1),
-        *_node(b, "GatherElements", "bytes", [x, three], axis=2),
-        *_node(b, "GatherND", "bytes", [x, pairs], batch_dims=0),
-        *_node(b, "ScatterElements", "bytes", [x, three, update], axis=0),
-        *_node(b, "ScatterND", "bytes", [x, pairs, rows]),
-        *_node(b, "TensorScatter", "bytes", [x, part, starts], axis=1, circular=True),
-        *_node(b, "TensorScatter", "bytes", [x, part, starts], axis=1, circular=False),
-        *_node(b, "OneHot", "bytes", [update, b.constant(np.asarray([0, 1], np.int16))], axis=1, depth=5),
-        *_node(b, "Trilu", "bytes", [x, k], upper=True),
-        *_node(b, "ReverseSequence", "bytes", [x, starts], time_axis=1),
+        *node(b, "Gather", "bytes", [x, flat], axis=1),
+        *node(b, "GatherElements", "bytes", [x, three], axis=2),
+        *node(b, "GatherND", "bytes", [x, pairs], batch_dims=0),
+        *node(b, "ScatterElements", "bytes", [x, three, update], axis=0),
+        *node(b, "ScatterND", "bytes", [x, pairs, rows]),
+        *node(b, "TensorScatter", "bytes", [x, part, starts], axis=1, circular=True),
+        *node(b, "TensorScatter", "bytes", [x, part, starts], axis=1, circular=False),
+        *node(b, "OneHot", "bytes", [update, b.constant(np.asarray([0, 1], np.int16))], axis=1, depth=5),
+        *node(b, "Trilu", "bytes", [x, k], upper=True),
+        *node(b, "ReverseSequence", "bytes", [x, starts], time_axis=1),
     ]
     for reduction in ("add", "mul", "max", "min"):
-        outputs += _node(b, "ScatterElementsReduce", "float32", [x, three, update], axis=1, reduction=reduction)
-        outputs += _node(b, "ScatterNdReduce", "float32", [x, pairs, rows], reduction=reduction)
+        outputs += node(b, "ScatterElementsReduce", "float32", [x, three, update], axis=1, reduction=reduction)
+        outputs += node(b, "ScatterNdReduce", "float32", [x, pairs, rows], reduction=reduction)
     return b.program([x, flat, three, pairs, update, rows, part, starts, k], outputs[-8:])
 
 
@@ -85,14 +85,14 @@ def recurrent(b: ProgramBuilder) -> Program:
         weights = (numbers(2, gates * hidden, 5), numbers(2, gates * hidden, hidden), numbers(2, biases * hidden))
         activations = tuple((function, 0.5, 0.5) for function in functions) * 2
         attributes = {"hidden": hidden, "directions": (False, True), "activations": activations, "threshold": float("inf"), **own}
-        return _node(b, name, "float32", [x, *weights, lengths, state, *more], **attributes)
+        return node(b, name, "float32", [x, *weights, lengths, state, *more], **attributes)
 
     first = cell("Lstm", 4, 8, ("Sigmoid", "Tanh", "Softplus"), state, numbers(2, 3 * hidden), coupled=False)
     outputs = [*first, *cell("LstmLast", 4, 8, ("HardSigmoid", "Tanh", "Tanh"), -1, -1, coupled=True)]
     for linear in (False, True):
         outputs += cell("GruLast" if linear else "Gru", 3, 6, ("Sigmoid", "Elu"), linear_before_reset=linear)
     outputs += [*cell("Rnn", 1, 2, ("Tanh",)), *cell("RnnLast", 1, 2, ("Affine",))]
-    normalized = _node(b, "LayerNormalization", "float32", [first[0], numbers(6), -1], length=6, centred=True, epsilon=1e-5)
+    normalized = node(b, "LayerNormalization", "float32", [first[0], numbers(6), -1], length=6, centred=True, epsilon=1e-5)
     return b.program([x, lengths, state], [*normalized, *outputs[-6:]])
 
 
@@ -107,19 +107,19 @@ def sampling(b: ProgramBuilder) -> Program:
     filters = b.constant(b.random.standard_normal((4, 2, 2, 3)).astype(np.float32))
     window = {"kernel": (2, 3, 2), "strides": (1, 2, 2), "dilations": (1, 1, 2), "pads": (1, 0, 1, 0, 1, 1)}
     plane = {"kernel": (3, 2), "strides": (2, 1), "dilations": (1, 2), "pads": (1, 0, 1, 1), "overhang": (0, 0), "clip": (3.0, 90.0)}
-    outputs = [*_node(b, "Resample", "float32", [x, first, weight], axis=2)]
-    values, indices = _node(b, "MaxPoolWithIndices", "float32", [volume], **window, column_major=True)
-    outputs += [values, *_node(b, "MaxUnpool", "bytes", [values, indices], inferred=(1, 2, 3, 4, 5), shape=(1, 2, 3, 5, 6))]
+    outputs = [*node(b, "Resample", "float32", [x, first, weight], axis=2)]
+    values, indices = node(b, "MaxPoolWithIndices", "float32", [volume], **window, column_major=True)
+    outputs += [values, *node(b, "MaxUnpool", "bytes", [values, indices], inferred=(1, 2, 3, 4, 5), shape=(1, 2, 3, 5, 6))]
     for mode, padding in (("nearest", "reflection"), ("linear", "border"), ("cubic", "zeros")):
         align = mode == "linear"
-        outputs += _node(b, "GridSample", "float32", [x, grid], mode=mode, padding_mode=padding, align_corners=align)
-        outputs += _node(b, "GridSample", "float32", [volume, deep], mode=mode, padding_mode=padding, align_corners=align)
+        outputs += node(b, "GridSample", "float32", [x, grid], mode=mode, padding_mode=padding, align_corners=align)
+        outputs += node(b, "GridSample", "float32", [volume, deep], mode=mode, padding_mode=padding, align_corners=align)
     bins = {"output_height": 2, "output_width": 3, "sampling_ratio": 2, "spatial_scale": 0.5}
     for mode in ("avg", "max"):
-        outputs += _node(b, "RoiAlign", "float32", [x, rois, batch], **bins, half_pixel=mode == "avg", mode=mode)
+        outputs += node(b, "RoiAlign", "float32", [x, rois, batch], **bins, half_pixel=mode == "avg", mode=mode)
     deformed = {"strides": (1, 2), "dilations": (2, 1), "pads": (1, 0, 0, 1), "group": 2, "offset_group": 2}
-    outputs += _node(b, "DeformConv", "float32", [x, filters, offset, -1, mask], **deformed)
+    outputs += node(b, "DeformConv", "float32", [x, filters, offset, -1, mask], **deformed)
     blocks = {"image_shape": (5, 4), "block_shape": (2, 3), "strides": (1, 2), "dilations": (2, 1), "pads": (0, 1, 1, 0)}
-    outputs += _node(b, "Col2Im", "float32", [b.constant(b.random.standard_normal((2, 12, 8)).astype(np.float32))], **blocks)
-    outputs += _node(b, "MaxPool", "uint8", [pixels], **plane)
+    outputs += node(b, "Col2Im", "float32", [b.constant(b.random.standard_normal((2, 12, 8)).astype(np.float32))], **blocks)
+    outputs += node(b, "MaxPool", "uint8", [pixels], **plane)
     return b.program([x, grid, rois, batch, volume, deep, offset, mask, pixels], outputs[-8:])
