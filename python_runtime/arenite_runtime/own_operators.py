@@ -28,7 +28,8 @@ GROUP = "arenite_runtime.operators"
 """Of entry points."""
 FIRST_CODE = 0x8000
 """Codes from here on are the users'."""
-ALLOWED_VARIANTS = tuple(name for name in VARIANTS if name not in ("bytes", "wide"))
+ALLOWED_VARIANTS = ("int8", *(name for name, number in VARIANTS.items() if number >= 16))
+"""int8, and those on elements that are not quantized."""
 
 OwnKernel = Callable[..., Any]
 """kernel(record, *operands) → the output, an array of the output tensor's type and shape; a tuple of them where there are several.

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from arenite.own_operators import OWN_OPERATORS, used_operators
+from arenite_runtime import OwnOperator
 from onnx import TensorProto, helper, numpy_helper
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "median_filter"
@@ -69,3 +71,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder
+
+
+@pytest.fixture
+def own_kernels() -> OwnOperator:
+    with used_operators([DECLARATION]):
+        return OWN_OPERATORS["com.example::MedianFilter"].kernels
+
+
+@pytest.fixture(scope="session")
+def arenite_command() -> list[str]:
+    return [sys.executable, "-c", "from arenite.cli import main; main()"]
