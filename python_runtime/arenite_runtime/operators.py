@@ -1902,6 +1902,15 @@ OPERATORS = (
         ),
     ),
     Operator(
+        "Det",
+        232,
+        ("float32",),
+        (
+            Field("matrices"),
+            Field("size"),
+        ),
+    ),
+    Operator(
         "Requantize",
         240,
         ("int16_steps",),

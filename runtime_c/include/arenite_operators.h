@@ -131,6 +131,7 @@ typedef enum arn_op {
     ARN_OP_STORE_ENTRY = 214,
     ARN_OP_DFT = 230,
     ARN_OP_NON_MAX_SUPPRESSION = 231,
+    ARN_OP_DET = 232,
     ARN_OP_REQUANTIZE = 240,
     ARN_OP_QUANTIZE_LINEAR = 250,
     ARN_OP_DEQUANTIZE_LINEAR = 251,
@@ -1664,6 +1665,12 @@ typedef struct arn_non_max_suppression_params {
     int32_t limit;   /* results of a class */
     int32_t centred; /* 0 or 1 */
 } arn_non_max_suppression_params;
+
+/* Det: Determinants of square matrices. */
+typedef struct arn_det_params {
+    int32_t matrices;
+    int32_t size; /* rows and columns of each */
+} arn_det_params;
 
 /* Requantize: int16 to int8, numerics §12; made by quantization where int8 layers read a state. */
 typedef struct arn_requantize_params {

@@ -275,9 +275,10 @@ extern const arn_kernel arn_kernel_roi_align_float32;
 extern const arn_kernel arn_kernel_deform_conv_float32;
 extern const arn_kernel arn_kernel_col2_im_float32;
 
-/* Signals, boxes. */
+/* Signals, boxes, determinants. */
 extern const arn_kernel arn_kernel_dft_float32;
 extern const arn_kernel arn_kernel_non_max_suppression_float32;
+extern const arn_kernel arn_kernel_det_float32;
 
 /* Control flow. */
 extern const arn_kernel arn_kernel_skip_unless;

@@ -363,6 +363,9 @@ void arn_store_entry(const arn_store_entry_params *p, const void *entry, const i
 void arn_non_max_suppression_f32(const arn_non_max_suppression_params *p, const float *boxes, const float *scores,
                                  const float *iou_threshold, const float *score_threshold, int64_t *y, void *scratch);
 
+/* §11, determinants. scratch: one matrix, aligned for float. */
+void arn_det_f32(const arn_det_params *p, const float *x, float *y, void *scratch);
+
 /* §11, rows normalized by their own statistics. scale and bias may be null. y may be x. */
 void arn_layer_normalization_f32(const arn_layer_normalization_typed_params *p, const float *x, const float *scale, const float *bias,
                                  float *y);

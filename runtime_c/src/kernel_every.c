@@ -215,6 +215,7 @@ static const arn_kernel *const KERNELS[] = {
     &arn_kernel_col2_im_float32,
     &arn_kernel_dft_float32,
     &arn_kernel_non_max_suppression_float32,
+    &arn_kernel_det_float32,
     &arn_kernel_skip_unless,
     &arn_kernel_skip,
     &arn_kernel_begin_loop,

@@ -143,7 +143,7 @@ def test_what_is_not_supported_in_either_branch_is_listed(attempt, values):
 
 
 def test_dead_nodes_are_not_refused(agree, values):
-    nodes = [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Det", ["x"], ["unused"])]
+    nodes = [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("RandomUniformLike", ["x"], ["unused"])]
     assert len(agree(nodes, {"x": values(3, 3)}).nodes) == 1
 
 

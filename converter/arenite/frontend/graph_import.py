@@ -20,6 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from arenite.errors import ModelFileError, Unsupported, UnsupportedModelError
 from arenite.frontend.control_flow import CONTROL_FLOW
+from arenite.frontend.filled_rows import mixed_rows
 from arenite.frontend.folding import NOT_FOLDED, FoldingError, fold, keep_annotation
 from arenite.frontend.importers import IMPORTERS, MOVES_INT8, layout_of
 from arenite.frontend.importers.feature import keep_text_labels, text_labels
@@ -51,6 +52,7 @@ PLAIN_TYPES = {
 def import_graph(model: onnx.ModelProto, file: str, name: str, shapes: Mapping[str, Shape]) -> Graph:
     """The IR of a model whose inputs have these shapes. Raises UnsupportedModelError, and ModelFileError for contradictions."""
     walk = Walk(model, file, Graph(name))
+    walk.problems += mixed_rows(model.graph.node)
     walk.inputs(shapes)
     walk.nodes(model.graph.node, [output.name for output in model.graph.output])
     walk.outputs()

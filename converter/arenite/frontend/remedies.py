@@ -8,7 +8,6 @@ _QUANTIZED = "quantize in QDQ format (onnxruntime.quantization.QuantFormat.QDQ),
 _CUT = "end the model at the input of this node and compute it in the application"
 
 _BY_OPERATOR = {
-    "NonMaxSuppression": _CUT,
     "NonZero": _CUT,
     "Unique": _CUT,
     "Bernoulli": "a random number is drawn at run time: remove the node for inference, or draw it in the application",

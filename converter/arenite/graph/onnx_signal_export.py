@@ -1,4 +1,4 @@
-"""The Fourier transform of the IR as ONNX nodes. See onnx_export.py."""
+"""The Fourier transform and the selection of boxes of the IR as ONNX nodes. See onnx_export.py."""
 
 from __future__ import annotations
 
@@ -39,5 +39,24 @@ def _extent(export: Export, node: Node, values: int) -> str:
     return export.constant([export.operand(node, 0).shape[0], node.attributes["frames"], values, 2], np.int64)
 
 
-EXPORTERS: dict[str, Exporter] = {"Dft": _dft}
+def _non_max_suppression(export: Export, node: Node) -> str:
+    """Filled up with rows of −1."""
+    a, (batch, classes, _) = node.attributes, export.operand(node, 1).shape
+    limit = export.constant([a["limit"]], np.int64)
+    thresholds = [
+        "" if name is None else export.emit("Reshape", [name, export.constant([1], np.int64)])
+        for name in (*node.inputs[2:], None, None)[:2]
+    ]
+    found = export.emit("NonMaxSuppression", [node.input, str(node.inputs[1]), limit, *thresholds], center_point_box=int(a["centred"]))
+    count = export.emit("Shape", [found], start=0, end=1)
+    missing = export.emit("Sub", [export.constant([batch * classes * a["limit"]], np.int64), count])
+    pads = export.emit("Concat", [export.constant([0, 0], np.int64), missing, export.constant([0], np.int64)], axis=0)
+    return export.emit("Pad", [found, pads, export.constant(-1, np.int64)])
+
+
+EXPORTERS: dict[str, Exporter] = {
+    "Dft": _dft,
+    "NonMaxSuppression": _non_max_suppression,
+    "Det": lambda export, node: export.emit("Det", [node.input]),
+}
 """By IR operator."""

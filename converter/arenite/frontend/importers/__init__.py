@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arenite.frontend.importers.activation import ACTIVATION
 from arenite.frontend.importers.convolution import CONVOLUTION
+from arenite.frontend.importers.detection import DETECTION
 from arenite.frontend.importers.einsum import EINSUM
 from arenite.frontend.importers.elementwise import ELEMENTWISE
 from arenite.frontend.importers.feature import FEATURES
@@ -53,6 +54,7 @@ IMPORTERS: dict[str, Importer] = {
     **TRANSPOSED_CONVOLUTION,
     **SAMPLING,
     **SIGNAL,
+    **DETECTION,
     **NGRAM,
     **TRAINING,
     **SEQUENCE,

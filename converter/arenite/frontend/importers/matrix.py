@@ -153,7 +153,16 @@ def _weight(node: NodeImport, matrix: Constant) -> str:
     return node.add_constant(matrix.transposed((1, 0)).without_annotation_off(0))
 
 
+def det(node: NodeImport) -> Sequence[Value]:
+    x = node.activation(0)
+    shape = node.graph.tensors[x].shape
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        node.malformed(f"the input {list(shape)} has no square matrices")
+    return [node.emit("Det", [x])]
+
+
 MATRIX = {
     "Gemm": Importer(gemm, "alpha, beta, transA, transB, C of any broadcast; A or B constant, or neither"),
+    "Det": Importer(det, "any rank"),
     "MatMul": Importer(matmul, "any ranks; A or B constant, or neither"),
 }

@@ -6,6 +6,8 @@ from arenite.graph.operators.classical import CLASSICAL
 from arenite.graph.operators.control import CONTROL
 from arenite.graph.operators.convolution import CONVOLUTION
 from arenite.graph.operators.declaration import UNBOUNDED, VARIANTS, Attribute, Form, Operand, Operator, Param, Record
+from arenite.graph.operators.detection import DETECTION
+from arenite.graph.operators.determinant import DETERMINANT
 from arenite.graph.operators.elementwise import ELEMENTWISE, MAX_DIMS
 from arenite.graph.operators.function import FUNCTION
 from arenite.graph.operators.indexing import INDEXING
@@ -45,6 +47,8 @@ OPERATORS: dict[str, Operator] = {
         *INTEGER,
         *CONTROL,
         *SIGNAL,
+        *DETECTION,
+        *DETERMINANT,
     )
 }
 

@@ -65,7 +65,7 @@ def _record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
 
 def _scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
     """A complex array of the length that is transformed; two where the result has no room for one."""
-    length, transform = node.attributes["length"], node.attributes["transform"]
+    length, transform = int(node.attributes["length"]), node.attributes["transform"]
     halved = length % 2 == 0 and (transform == "to_real" or given(inputs, 0).shape[2] == 1)
     arrays = 2 if length % 2 == 1 and transform != "full" else 1
     return 8 * arrays * (length // 2 if halved else length)
