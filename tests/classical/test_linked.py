@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arenite.emit.kernels import kernel_function
 from arenite.errors import ToolError
+from arenite.graph import OPERATORS
 from arenite.pipeline import ConvertOptions, convert
 from arenite.targets import open_engine
 from arenite.targets.emulated import EmulatedEngine
@@ -17,12 +19,11 @@ from arenite.targets.image import Image
 Make = Callable[..., Any]
 pytestmark = pytest.mark.emulated
 
-SUFFIXES = ("_f32", "_s8", "_i8", "_i16", "_i32", "_i64", "_u8", "_u16", "_u32", "_bool", "_wide", "_copy", "_fill")
-"""How the names of kernels end (emit/kernels.py)."""
+EVERY_KERNEL = {kernel_function(o.name, variant) for o in OPERATORS.values() if o.code is not None for variant in o.all_variants}
 
 
 def kernels(image: Image) -> set[str]:
-    return {symbol.name for symbol in image.symbols if symbol.name.startswith("arn_") and symbol.name.endswith(SUFFIXES)}
+    return {symbol.name for symbol in image.symbols if symbol.kind == "FUNC"} & EVERY_KERNEL
 
 
 @pytest.mark.parametrize("engine", ["emulated", "emulated-compiled"])
