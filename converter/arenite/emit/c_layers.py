@@ -66,11 +66,11 @@ class _Writer:
     def control(self, call: Call, name: str, at: int, blocks: Blocks) -> Layer:
         """An if or a for, or what stands between their calls."""
         definitions = [self._constant(index, f"{name}_{self._operand(call, position)}") for position, index in enumerate(call.inputs)]
-        outside = blocks.depth - (call.op in ("Skip", "RepeatLoop"))
+        begins = call.op in ("SkipUnless", "BeginLoop")
         counter = self._fresh(f"{name}_count") if call.op == "BeginLoop" else ""
         return Layer(
             title=c_text.wrapped(c_text.comment(f"{call.name or call.op} ({call.op})"), ""),
-            comment=indented(c_text.wrapped(c_text.comment(f"{call.name or call.op}: {call.op}")), max(outside, 0)),
+            comment=indented(c_text.wrapped(c_text.comment(f"{call.name or call.op}: {call.form}")), blocks.depth) if begins else "",
             definitions=tuple(text for text in definitions if text),
             statement=blocks.statement(at, counter),
         )
