@@ -15,7 +15,7 @@ from arenite.emit.flat import serialize
 
 HERE = Path(__file__).resolve().parent
 RUNTIME = HERE.parents[1] / "runtime_c"
-TYPED_NODES = ("typed_reductions", "typed_indexing", "typed_sampling", "typed_recurrent", "integer_reductions")
+TYPED_NODES = ("control", "typed_reductions", "typed_indexing", "typed_sampling", "typed_signals", "typed_recurrent", "integer_reductions")
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 

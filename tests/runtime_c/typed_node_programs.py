@@ -9,6 +9,7 @@ import numpy as np
 from arenite.emit import Program
 from arenite.emit.program import Call
 from arenite.graph import OPERATORS, DType, Node, Tensor
+from arenite.graph.operators.signal import root_count
 
 if TYPE_CHECKING:
     from runtime_c.programs import ProgramBuilder
@@ -123,3 +124,32 @@ def sampling(b: ProgramBuilder) -> Program:
     outputs += node(b, "Col2Im", "float32", [b.constant(b.random.standard_normal((2, 12, 8)).astype(np.float32))], **blocks)
     outputs += node(b, "MaxPool", "uint8", [pixels], **plane)
     return b.program([x, grid, rois, batch, volume, deep, offset, mask, pixels], outputs[-8:])
+
+
+def signals(b: ProgramBuilder) -> Program:
+    """Transforms of every kind, boxes, determinants."""
+    real = {"dtype": DType.FLOAT32}
+    x, z = b.activation(2, 20, 1, **real), b.activation(1, 9, 2, **real)
+    boxes, scores, threshold = b.activation(2, 5, 4, **real), b.activation(2, 3, 5, **real), b.activation(1, **real)
+    matrices = b.activation(3, 4, 4, **real)
+
+    def dft(source: int, length: int, transform: str, size: int, window: int = -1, **more: object) -> tuple[int, ...]:
+        angle = -2 * np.pi * np.arange(root_count(length)) / length
+        roots = b.constant(np.stack([np.cos(angle), np.sin(angle)], axis=-1).astype(np.float32))
+        framed = {"frames": 1, "step": 0, "inverse": transform == "to_real", **more}
+        return node(b, "Dft", "float32", [source, roots, window], length=length, transform=transform, size=size, **framed)
+
+    hann = b.constant(np.hanning(8).astype(np.float32))
+    outputs = [
+        *dft(x, 8, "onesided", 8, hann, frames=4, step=4),
+        *dft(x, 15, "onesided", 12),
+        *dft(x, 12, "full", 12, frames=2, step=7, inverse=True),
+        *dft(z, 9, "full", 9, inverse=True),
+        *dft(z, 12, "to_real", 7),
+        *dft(z, 7, "to_real", 3),
+    ]
+    for centred in (False, True):
+        thresholds = [threshold, -1] if centred else [-1, threshold]
+        outputs += node(b, "NonMaxSuppression", "float32", [boxes, scores, *thresholds], limit=2, centred=centred)
+    outputs += node(b, "Det", "float32", [matrices])
+    return b.program([x, z, boxes, scores, threshold, matrices], outputs[-8:])
