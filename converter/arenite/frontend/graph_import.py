@@ -28,6 +28,7 @@ from arenite.frontend.importers.quantization import IDENTITY_CAST
 from arenite.frontend.model_file import OF_ANY_OPSET
 from arenite.frontend.node_import import ContradictionError, NodeImport, Refused
 from arenite.frontend.own_importers import importer_of, wrong_version
+from arenite.frontend.quantized_movement import is_quantized, move_floats
 from arenite.frontend.remedies import remedy
 from arenite.frontend.values import UNKNOWN, Constant, Operand, TensorList, Unknown, Value
 from arenite.graph import DType, Graph, Node, Quantization, Tensor
@@ -308,7 +309,7 @@ class Walk:
             tuple(self.types.get(i, TensorProto.UNDEFINED) for i in node.input),
         )
         try:
-            quantization = self.floating(call)
+            quantization = move_floats(call)
             texts = text_labels(call)
             values = importer.convert(call)
             if call.problems:
@@ -328,32 +329,11 @@ class Walk:
             for value, output in zip(values, call.outputs, strict=False)
         ]
 
-    def floating(self, call: NodeImport) -> Quantization | None:
-        """Of a node that moves int8 elements: make it move floats instead, and return the quantization of its result.
-
-        The values are the same, and every int8 tensor then stands between a Quantize and a Dequantize.
-        """
-        if call.operator not in MOVES_INT8:
-            return None
-        data = range(len(call.inputs)) if call.operator == "Concat" else range(1)
-        int8 = [i for i in data if isinstance(v := call.inputs[i], str) and is_quantized(self.graph.tensors[v])]
-        if not int8:
-            return None
-        tensors = [self.graph.tensors[str(call.inputs[i])] for i in int8]
-        quantization = tensors[0].quantization
-        if quantization is None or len(int8) < len(data) or not all(quantization.same_as(t.quantization) for t in tensors):
-            call.refuse(
-                f"it moves int8 elements of {', '.join(t.name for t in tensors)}, whose scales are unknown or differ",
-                "put DequantizeLinear in front of the node and QuantizeLinear behind it",
-            )
-        inputs = list(call.inputs)
-        for i, tensor in zip(int8, tensors, strict=True):
-            inputs[i] = call.emit("Dequantize", [tensor.name])
-        call.inputs = tuple(inputs)
-        return quantization
-
     def quantized(self, call: NodeImport, value: Value | TensorList, quantization: Quantization) -> Value:
+        """A result of what moves floats for int8 elements; indices stay as they are."""
         assert isinstance(value, str)
+        if self.graph.tensors[value].dtype is not DType.FLOAT32:
+            return value
         return call.emit("Quantize", [value], dtype=DType.INT8, quantization=quantization)
 
     def named(self, at: int, value: Value, output: str) -> Value:
@@ -466,11 +446,6 @@ def rename(graph: Graph, old: str, new: str, at: int) -> None:
                 outputs=tuple(new if name == old else name for name in node.outputs),
             )
     graph.outputs = [new if name == old else name for name in graph.outputs]
-
-
-def is_quantized(tensor: Tensor) -> bool:
-    """Whether its int8 elements stand for scale · (q − zero_point)."""
-    return tensor.dtype is DType.INT8 and tensor.quantization is not None
 
 
 def scaled_operand(node: onnx.NodeProto, reached: Set[str], known: Mapping[str, NDArray[Any]]) -> tuple[str, str] | None:

@@ -250,7 +250,15 @@ MOVEMENT = {
     "Constant": Importer(constant, "numeric values"),
 }
 
-MOVES_INT8 = frozenset(
-    {"Concat", "Expand", "Flatten", "Gather", "MaxPool", "Reshape", "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze"}
-)
-"""Operators that may stand between QuantizeLinear and DequantizeLinear, because they commute with both."""
+_FIRST = (0,)
+MOVES_INT8: dict[str, tuple[int, ...]] = {
+    "Concat": (),
+    **dict.fromkeys(("Expand", "Flatten", "MaxPool", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"), _FIRST),
+    **dict.fromkeys(("Gather", "GatherElements", "GatherND", "Compress", "ReverseSequence"), _FIRST),
+    **dict.fromkeys(("DepthToSpace", "SpaceToDepth", "Resize", "Upsample"), _FIRST),
+    "Pad": (0, 2),
+    "ScatterElements": (0, 2),
+    "ScatterND": (0, 2),
+}
+"""Operators that may stand between QuantizeLinear and DequantizeLinear, because they commute with both, and the operands that are values
+(all of Concat's). quantized_movement.py names the attributes with which they do not."""
