@@ -16,6 +16,7 @@ from arenite.graph.operators.logic import LOGIC
 from arenite.graph.operators.matrix import MATRIX
 from arenite.graph.operators.movement import MOVEMENT
 from arenite.graph.operators.normalization import NORMALIZATION
+from arenite.graph.operators.placement import PLACEMENT
 from arenite.graph.operators.pooling import POOLING
 from arenite.graph.operators.quantization import QUANTIZATION
 from arenite.graph.operators.recurrent import RECURRENT
@@ -40,6 +41,7 @@ OPERATORS: dict[str, Operator] = {
         *TREE_ENSEMBLE,
         *CLASSICAL,
         *INDEXING,
+        *PLACEMENT,
         *NORMALIZATION,
         *RECURRENT,
         *SPATIAL,

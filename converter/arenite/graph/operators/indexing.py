@@ -1,4 +1,4 @@
-"""Operators with indices that may be computed at run time: Gather, Scatter, OneHot, Trilu, ReverseSequence.
+"""Operators with a tensor of indices that may be computed at run time: Gather and Scatter (placement.py has those with few of them).
 
 A negative index counts from the end. One that is still outside is moved to the nearest valid one where it reads, and what it would
 write is left out: a model cannot make a kernel leave its operands, whatever its indices are.
@@ -29,7 +29,7 @@ REDUCTION_NUMBERS = {"add": 1, "mul": 2, "max": 3, "min": 4}
 SCATTERED = ("float32", "int32", "int64")
 
 
-def _type(tensor: Tensor) -> int:
+def index_type(tensor: Tensor) -> int:
     if tensor.dtype not in TYPE_NUMBERS:
         raise ValueError(f"{tensor.name} is {tensor.dtype.value}: no type of an index")
     return TYPE_NUMBERS[tensor.dtype]
@@ -39,15 +39,15 @@ def _strides(shape: Shape) -> tuple[int, ...]:
     return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
-def _first_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+def first_shape(inputs: Inputs, attributes: Attributes) -> Shape:
     return given(inputs, 0).shape
 
 
-_X = Operand("x", "any shape and type")
-_INDICES = Operand("indices", "int32 or int64")
-_AXIS = Attribute("axis", "not negative")
-_ELEMENT = Param("element_size", "bytes: 1, 2, 4 or 8")
-_INDEX_TYPE = Param("index_type", "arn_dtype of the indices")
+X = Operand("x", "any shape and type")
+INDICES = Operand("indices", "int32 or int64")
+AXIS = Attribute("axis", "not negative")
+ELEMENT = Param("element_size", "bytes: 1, 2, 4 or 8")
+INDEX_TYPE = Param("index_type", "arn_dtype of the indices")
 _REDUCTION = Param("reduction", "1 add, 2 mul, 3 max, 4 min")
 
 
@@ -63,7 +63,7 @@ def _gather_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Rec
         "size": x.shape[axis],
         "count": indices.elements,
         "inner": prod(x.shape[axis + 1 :]) * x.dtype.itemsize,
-        "index_type": _type(indices),
+        "index_type": index_type(indices),
     }
 
 
@@ -71,18 +71,18 @@ GATHER = Operator(
     name="Gather",
     summary="Entries along an axis, by index",
     onnx=("Gather", "Compress"),
-    inputs=(_X, _INDICES),
-    attributes=(_AXIS,),
+    inputs=(X, INDICES),
+    attributes=(AXIS,),
     shape=_gather_shape,
     code=140,
     variants=("bytes",),
-    stored=(_X, _INDICES),
+    stored=(X, INDICES),
     params=(
         Param("outer", "product of the dimensions in front of the axis"),
         Param("size", "of x along the axis"),
         Param("count", "indices"),
         Param("inner", "bytes of an entry"),
-        _INDEX_TYPE,
+        INDEX_TYPE,
     ),
     record=_gather_record,
 )
@@ -129,7 +129,7 @@ def _elements_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> R
         "size": x.shape[axis],
         "step": stride[axis],
         "element_size": x.dtype.itemsize,
-        "index_type": _type(indices),
+        "index_type": index_type(indices),
     }
     if node.op == "GatherElements":
         return record
@@ -146,23 +146,23 @@ _ELEMENTS = (
     Param("stride", "elements of x from one index to the next; 0 along the axis", MAX_DIMS),
     Param("size", "of x along the axis"),
     Param("step", "elements of x from entry to entry along the axis"),
-    _ELEMENT,
-    _INDEX_TYPE,
+    ELEMENT,
+    INDEX_TYPE,
 )
 _SCATTERED_ELEMENTS = (*_ELEMENTS, Param("elements", "of x"))
-_UPDATES = Operand("updates", "values to write, of the type of x")
+UPDATES = Operand("updates", "values to write, of the type of x")
 _ATTRIBUTE = Attribute("reduction", "add, mul, max or min")
 
 GATHER_ELEMENTS = Operator(
     name="GatherElements",
     summary="For every index the element at its place, with the index along an axis",
     onnx=("GatherElements",),
-    inputs=(_X, _INDICES),
-    attributes=(_AXIS,),
+    inputs=(X, INDICES),
+    attributes=(AXIS,),
     shape=_elements_shape,
     code=141,
     variants=("bytes",),
-    stored=(_X, _INDICES),
+    stored=(X, INDICES),
     params=_ELEMENTS,
     record=_elements_record,
 )
@@ -170,12 +170,12 @@ SCATTER_ELEMENTS = Operator(
     name="ScatterElements",
     summary="x with updates in the places that the indices along an axis say, in order",
     onnx=("ScatterElements", "Scatter"),
-    inputs=(_X, _INDICES, _UPDATES),
-    attributes=(_AXIS,),
+    inputs=(X, INDICES, UPDATES),
+    attributes=(AXIS,),
     shape=_scatter_elements_shape,
     code=143,
     variants=("bytes",),
-    stored=(_X, _INDICES, _UPDATES),
+    stored=(X, INDICES, UPDATES),
     params=_SCATTERED_ELEMENTS,
     record=_elements_record,
     in_place=(0,),
@@ -184,12 +184,12 @@ SCATTER_ELEMENTS_REDUCE = Operator(
     name="ScatterElementsReduce",
     summary="As ScatterElements, updates added to what is there, multiplied with it, or the greater or lesser of both",
     onnx=("ScatterElements",),
-    inputs=(_X, _INDICES, _UPDATES),
-    attributes=(_AXIS, _ATTRIBUTE),
+    inputs=(X, INDICES, UPDATES),
+    attributes=(AXIS, _ATTRIBUTE),
     shape=_scatter_elements_shape,
     code=144,
     variants=SCATTERED,
-    stored=(_X, _INDICES, _UPDATES),
+    stored=(X, INDICES, UPDATES),
     params=(*_SCATTERED_ELEMENTS, _REDUCTION),
     record=_elements_record,
     in_place=(0,),
@@ -222,7 +222,7 @@ def _nd_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
         "sizes": x.shape[batch : batch + depth] + (1,) * (MAX_DIMS - depth),
         "inner": prod(x.shape[batch + depth :]),
         "element_size": x.dtype.itemsize,
-        "index_type": _type(indices),
+        "index_type": index_type(indices),
     }
     return _with_reduction(node, record)
 
@@ -233,20 +233,20 @@ _ND = (
     Param("depth", "numbers of an index, 1…6"),
     Param("sizes", "dimensions of x that the numbers index, then 1", MAX_DIMS),
     Param("inner", "elements of an entry"),
-    _ELEMENT,
-    _INDEX_TYPE,
+    ELEMENT,
+    INDEX_TYPE,
 )
 
 GATHER_ND = Operator(
     name="GatherND",
     summary="Entries by indices of several numbers, along the last axis of the indices",
     onnx=("GatherND",),
-    inputs=(_X, _INDICES),
+    inputs=(X, INDICES),
     attributes=(Attribute("batch_dims", "leading dimensions that x and the indices share"),),
     shape=_gather_nd_shape,
     code=142,
     variants=("bytes",),
-    stored=(_X, _INDICES),
+    stored=(X, INDICES),
     params=_ND,
     record=_nd_record,
 )
@@ -254,11 +254,11 @@ SCATTER_ND = Operator(
     name="ScatterND",
     summary="x with entries replaced by updates, by indices of several numbers, in order",
     onnx=("ScatterND",),
-    inputs=(_X, _INDICES, _UPDATES),
+    inputs=(X, INDICES, UPDATES),
     shape=_scatter_nd_shape,
     code=145,
     variants=("bytes",),
-    stored=(_X, _INDICES, _UPDATES),
+    stored=(X, INDICES, UPDATES),
     params=_ND,
     record=_nd_record,
     in_place=(0,),
@@ -267,155 +267,15 @@ SCATTER_ND_REDUCE = Operator(
     name="ScatterNdReduce",
     summary="As ScatterND, updates added to what is there, multiplied with it, or the greater or lesser of both",
     onnx=("ScatterND",),
-    inputs=(_X, _INDICES, _UPDATES),
+    inputs=(X, INDICES, UPDATES),
     attributes=(_ATTRIBUTE,),
     shape=_scatter_nd_shape,
     code=146,
     variants=SCATTERED,
-    stored=(_X, _INDICES, _UPDATES),
+    stored=(X, INDICES, UPDATES),
     params=(*_ND, _REDUCTION),
     record=_nd_record,
     in_place=(0,),
-)
-
-
-def _tensor_scatter_shape(inputs: Inputs, attributes: Attributes) -> Shape:
-    cache, update, axis = given(inputs, 0).shape, given(inputs, 1).shape, attributes["axis"]
-    fits = len(cache) == len(update) and all(a == b for d, (a, b) in enumerate(zip(cache, update, strict=False)) if d != axis)
-    if axis < 1 or not fits or update[axis] > cache[axis]:
-        raise ValueError(f"an update of shape {update} does not fit {cache} along axis {axis}")
-    return cache
-
-
-def _tensor_scatter_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
-    cache, update, axis = given(inputs, 0), given(inputs, 1), node.attributes["axis"]
-    starts = inputs[2]
-    return {
-        "batch": cache.shape[0],
-        "outer": prod(cache.shape[1:axis]),
-        "size": cache.shape[axis],
-        "count": update.shape[axis],
-        "inner": prod(cache.shape[axis + 1 :]) * cache.dtype.itemsize,
-        "index_type": 0 if starts is None else _type(starts),
-        "circular": int(node.attributes["circular"]),
-    }
-
-
-TENSOR_SCATTER = Operator(
-    name="TensorScatter",
-    summary="A cache with an update written from an index on, for each sample of the batch; what leaves the cache is left out",
-    onnx=("TensorScatter",),
-    inputs=(_X, _UPDATES, Operand("starts", "[batch], absent: 0", optional=True)),
-    attributes=(_AXIS, Attribute("circular", "bool: indices wrap around")),
-    shape=_tensor_scatter_shape,
-    code=147,
-    variants=("bytes",),
-    stored=(_X, _UPDATES, Operand("starts", "[batch], int32 or int64; absent: 0", optional=True)),
-    params=(
-        Param("batch", ""),
-        Param("outer", "product of the dimensions between the first and the axis"),
-        Param("size", "of the cache along the axis"),
-        Param("count", "of the update along the axis"),
-        Param("inner", "bytes of an entry"),
-        _INDEX_TYPE,
-        Param("circular", "0 or 1"),
-    ),
-    record=_tensor_scatter_record,
-    in_place=(0,),
-)
-
-
-def _one_hot_results(inputs: Inputs, attributes: Attributes) -> tuple[tuple[Shape, DType], ...]:
-    indices, axis = given(inputs, 0).shape, attributes["axis"]
-    return (((*indices[:axis], attributes["depth"], *indices[axis:]), given(inputs, 1).dtype),)
-
-
-def _one_hot_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
-    indices, axis = given(inputs, 0), node.attributes["axis"]
-    return {
-        "outer": prod(indices.shape[:axis]),
-        "depth": node.attributes["depth"],
-        "inner": prod(indices.shape[axis:]),
-        "element_size": outputs[0].dtype.itemsize,
-        "index_type": _type(indices),
-    }
-
-
-ONE_HOT = Operator(
-    name="OneHot",
-    summary="Along a new axis one value where the index says, another elsewhere; an index outside has none",
-    onnx=("OneHot", "Hardmax"),
-    inputs=(Operand("indices", "any shape, numeric"), Operand("values", "[2]: off, on")),
-    attributes=(Attribute("axis", "of the output, not negative"), Attribute("depth", "its size")),
-    shape=lambda inputs, attributes: _one_hot_results(inputs, attributes)[0][0],
-    results=_one_hot_results,
-    code=148,
-    variants=("bytes",),
-    stored=(Operand("indices", "[outer, inner]"), Operand("values", "[2]: off, on")),
-    params=(Param("outer", ""), Param("depth", ""), Param("inner", ""), _ELEMENT, _INDEX_TYPE),
-    record=_one_hot_record,
-)
-
-
-def _trilu_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
-    x = given(inputs, 0)
-    return {
-        "outer": prod(x.shape[:-2]),
-        "rows": x.shape[-2],
-        "columns": x.shape[-1],
-        "upper": int(node.attributes["upper"]),
-        "element_size": x.dtype.itemsize,
-        "fill": node.attributes.get("fill", 0),
-    }
-
-
-_K = Operand("k", "int64: the diagonal, absent: 0", optional=True)
-TRILU = Operator(
-    name="Trilu",
-    summary="The triangle above or below a diagonal, zeros elsewhere",
-    onnx=("Trilu",),
-    inputs=(_X, _K),
-    attributes=(Attribute("upper", "bool"),),
-    shape=_first_shape,
-    code=149,
-    variants=("bytes",),
-    stored=(_X, _K),
-    params=(
-        Param("outer", "matrices"),
-        Param("rows", ""),
-        Param("columns", ""),
-        Param("upper", "0 or 1"),
-        _ELEMENT,
-        Param("fill", "of every byte outside of the triangle: 0, or the zero point"),
-    ),
-    record=_trilu_record,
-    in_place=(0,),
-)
-
-
-def _reverse_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
-    x, lengths, time = given(inputs, 0), given(inputs, 1), node.attributes["time_axis"]
-    return {
-        "batch": x.shape[1 - time],
-        "time": x.shape[time],
-        "time_first": int(time == 0),
-        "inner": prod(x.shape[2:]) * x.dtype.itemsize,
-        "index_type": _type(lengths),
-    }
-
-
-REVERSE_SEQUENCE = Operator(
-    name="ReverseSequence",
-    summary="The first entries of every sequence of a batch in reverse, as many as its length",
-    onnx=("ReverseSequence",),
-    inputs=(Operand("x", "[batch, time, …] or [time, batch, …]"), Operand("lengths", "[batch]")),
-    attributes=(Attribute("time_axis", "0 or 1"),),
-    shape=_first_shape,
-    code=150,
-    variants=("bytes",),
-    stored=(Operand("x", ""), Operand("lengths", "[batch], int32 or int64")),
-    params=(Param("batch", ""), Param("time", ""), Param("time_first", "0 or 1"), Param("inner", "bytes of an entry"), _INDEX_TYPE),
-    record=_reverse_record,
 )
 
 INDEXING = (
@@ -426,8 +286,4 @@ INDEXING = (
     SCATTER_ELEMENTS_REDUCE,
     SCATTER_ND,
     SCATTER_ND_REDUCE,
-    TENSOR_SCATTER,
-    ONE_HOT,
-    TRILU,
-    REVERSE_SEQUENCE,
 )
