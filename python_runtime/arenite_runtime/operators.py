@@ -1170,6 +1170,7 @@ OPERATORS = (
             Field("count"),
             Field("inner"),
             Field("last"),
+            Field("narrow"),
         ),
     ),
     Operator(
@@ -1181,6 +1182,7 @@ OPERATORS = (
             Field("count"),
             Field("inner"),
             Field("last"),
+            Field("narrow"),
         ),
     ),
     Operator(

@@ -1055,20 +1055,22 @@ typedef struct arn_reduce_log_sum_exp_typed_params {
     int32_t reduced_stride[4];
 } arn_reduce_log_sum_exp_typed_params;
 
-/* ArgMax: Index of the greatest along an axis, int64. */
+/* ArgMax: Index of the greatest along an axis, int64 or, narrow, int32. */
 typedef struct arn_arg_max_params {
-    int32_t outer; /* product of the dimensions in front of the axis */
-    int32_t count; /* elements along the axis */
-    int32_t inner; /* product of the dimensions behind it */
-    int32_t last;  /* 0 or 1: of equals the first or the last */
+    int32_t outer;  /* product of the dimensions in front of the axis */
+    int32_t count;  /* elements along the axis */
+    int32_t inner;  /* product of the dimensions behind it */
+    int32_t last;   /* 0 or 1: of equals the first or the last */
+    int32_t narrow; /* 0 or 1: the result is int64 or int32 */
 } arn_arg_max_params;
 
-/* ArgMin: Index of the least along an axis, int64. */
+/* ArgMin: Index of the least along an axis, int64 or, narrow, int32. */
 typedef struct arn_arg_min_params {
-    int32_t outer; /* product of the dimensions in front of the axis */
-    int32_t count; /* elements along the axis */
-    int32_t inner; /* product of the dimensions behind it */
-    int32_t last;  /* 0 or 1: of equals the first or the last */
+    int32_t outer;  /* product of the dimensions in front of the axis */
+    int32_t count;  /* elements along the axis */
+    int32_t inner;  /* product of the dimensions behind it */
+    int32_t last;   /* 0 or 1: of equals the first or the last */
+    int32_t narrow; /* 0 or 1: the result is int64 or int32 */
 } arn_arg_min_params;
 
 /* CumSum: Sum of the elements up to each, along an axis. */

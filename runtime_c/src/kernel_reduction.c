@@ -33,7 +33,8 @@ static int is_along_axis(const arn_signature *s, arn_dtype dtype) {
 static int is_arg(const arn_signature *s, arn_dtype dtype) {
     const arn_arg_max_params *p = (const arn_arg_max_params *)s->params;
     const int32_t y[2] = {p->outer, p->inner};
-    return is_along_axis(s, dtype) && arn_is_product(arn_elements(&s->outputs[0], ARN_INT64), y, 2);
+    const arn_dtype index = p->narrow ? ARN_INT32 : ARN_INT64;
+    return is_along_axis(s, dtype) && arn_in(p->narrow, 0, 1) && arn_is_product(arn_elements(&s->outputs[0], index), y, 2);
 }
 
 static int is_cumulative(const arn_signature *s, arn_dtype dtype) {

@@ -16,7 +16,7 @@ DTYPES = {"float32": np.float32, "int32": np.int32, "int64": np.int64, "uint8": 
 REDUCTIONS = [name for name in OPERATORS if name.startswith("Reduce") and name != "ReduceMean"]
 ALONG_AXIS = ["ArgMax", "ArgMin", "CumSum", "CumProd", "TopK"]
 EVERY = [(op, variant) for op in (*REDUCTIONS, *ALONG_AXIS) for variant in OPERATORS[op].all_variants if variant != "int8"]
-"""The int8 forms are in test_integer.py."""
+"""The int8 forms are in test_integer_reduction.py."""
 NOT_IN_ONNXRUNTIME: dict[str, list[str]] = {
     "ArgMax": ["bool", "int64"],
     "ArgMin": ["bool", "int64"],
@@ -52,7 +52,8 @@ def calls(draw: DrawFn, op: str, variant: str, special: bool) -> NodeCall:
         return NodeCall(op, variant, [x], {"axes": axes, "keepdims": draw(st.booleans())})
     axis = draw(st.integers(0, rank - 1))
     if op in ("ArgMax", "ArgMin"):
-        return NodeCall(op, variant, [x], {"axis": axis, "keepdims": draw(st.booleans()), "last": draw(st.booleans())})
+        flags = {name: draw(st.booleans()) for name in ("keepdims", "last", "narrow")}
+        return NodeCall(op, variant, [x], {"axis": axis, **flags})
     if op == "TopK":
         k = draw(st.integers(1, shape[axis]))
         return NodeCall(op, variant, [np.nan_to_num(x)], {"axis": axis, "k": k, "largest": draw(st.booleans())})

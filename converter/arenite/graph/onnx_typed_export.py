@@ -32,7 +32,8 @@ def _reduction(export: Export, node: Node) -> str:
 
 def _arg(export: Export, node: Node) -> str:
     a = node.attributes
-    return export.emit(node.op, [node.input], axis=a["axis"], keepdims=int(a["keepdims"]), select_last_index=int(a["last"]))
+    found = export.emit(node.op, [node.input], axis=a["axis"], keepdims=int(a["keepdims"]), select_last_index=int(a["last"]))
+    return export.emit("Cast", [found], to=6) if a.get("narrow") else found
 
 
 def _cumulative(export: Export, node: Node) -> str:

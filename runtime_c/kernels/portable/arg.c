@@ -1,8 +1,18 @@
 #include "arn_kernels.h"
 
+/* Element n of y, which is int32 or int64. */
+static void store(void *y, int32_t narrow, int32_t n, int32_t value) {
+    if (narrow) {
+        ((int32_t *)y)[n] = value;
+    } else {
+        ((int64_t *)y)[n] = value;
+    }
+}
+
 /* The index of the element that `beats` all others along the axis. `equal`: v would do as well as best. */
 #define ARN_ARG(function, record, element, beats, equal)                                                                                   \
-    void function(const record *p, const element *x, int64_t *y) {                                                                         \
+    void function(const record *p, const element *x, void *y) {                                                                            \
+        int32_t n = 0;                                                                                                                     \
         for (int32_t o = 0; o < p->outer; o++, x += p->count * p->inner) {                                                                 \
             for (int32_t i = 0; i < p->inner; i++) {                                                                                       \
                 element best = x[i];                                                                                                       \
@@ -14,7 +24,7 @@
                         at = j;                                                                                                            \
                     }                                                                                                                      \
                 }                                                                                                                          \
-                *y++ = at;                                                                                                                 \
+                store(y, p->narrow, n++, at);                                                                                              \
             }                                                                                                                              \
         }                                                                                                                                  \
     }

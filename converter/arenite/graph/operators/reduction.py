@@ -148,26 +148,37 @@ def along_axis(shape: Shape, axis: int) -> Record:
 
 def _arg_results(inputs: Inputs, attributes: Attributes) -> tuple[tuple[Shape, DType], ...]:
     axis = attributes["axis"]
-    return ((reduced_shape(inputs, {"axes": (axis,), "keepdims": attributes["keepdims"]}), DType.INT64),)
+    shape = reduced_shape(inputs, {"axes": (axis,), "keepdims": attributes["keepdims"]})
+    return ((shape, DType.INT32 if attributes.get("narrow") else DType.INT64),)
 
 
 def _arg_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
-    return {**along_axis(given(inputs, 0).shape, node.attributes["axis"]), "last": int(node.attributes["last"])}
+    a = node.attributes
+    return {**along_axis(given(inputs, 0).shape, a["axis"]), "last": int(a["last"]), "narrow": int(bool(a.get("narrow")))}
 
 
 def _arg(name: str, code: int, summary: str) -> Operator:
     return Operator(
         name=name,
-        summary=f"Index of the {summary} along an axis, int64",
+        summary=f"Index of the {summary} along an axis, int64 or, narrow, int32",
         onnx=(name, "Hardmax") if name == "ArgMax" else (name,),
         inputs=(_X,),
-        attributes=(Attribute("axis", "not negative"), Attribute("keepdims", "bool"), Attribute("last", "bool: of equals the last")),
+        attributes=(
+            Attribute("axis", "not negative"),
+            Attribute("keepdims", "bool"),
+            Attribute("last", "bool: of equals the last"),
+            Attribute("narrow", "bool: int32; absent: int64"),
+        ),
         shape=lambda inputs, attributes: _arg_results(inputs, attributes)[0][0],
         results=_arg_results,
         code=code,
         variants=ORDERED,
         stored=(_X,),
-        params=(*_EXTENTS, Param("last", "0 or 1: of equals the first or the last")),
+        params=(
+            *_EXTENTS,
+            Param("last", "0 or 1: of equals the first or the last"),
+            Param("narrow", "0 or 1: the result is int64 or int32"),
+        ),
         record=_arg_record,
     )
 
