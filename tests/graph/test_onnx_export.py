@@ -8,7 +8,8 @@ import numpy as np
 import onnx
 import pytest
 from arenite.graph import OPERATORS, DType, Expression, Graph, Node, Quantization, Step, Tensor
-from arenite.graph.onnx_export import Evaluator, evaluate, pool_counts, to_onnx
+from arenite.graph.onnx_export import Evaluator, evaluate, to_onnx
+from arenite.graph.onnx_window_export import pool_counts
 from arenite.graph.operators import UNBOUNDED
 from arenite.graph.verifier import verify
 

@@ -28,6 +28,7 @@ from arenite.graph.onnx_logic_export import EXPORTERS as LOGIC
 from arenite.graph.onnx_signal_export import EXPORTERS as SIGNAL
 from arenite.graph.onnx_spatial_export import EXPORTERS as SPATIAL
 from arenite.graph.onnx_typed_export import EXPORTERS as TYPED
+from arenite.graph.onnx_window_export import EXPORTERS as WINDOW
 from arenite.graph.operators.declaration import UNBOUNDED
 from arenite.graph.tensor import Quantization, Tensor
 
@@ -224,95 +225,9 @@ class _Export:
         self.emit("Identity", [result], self.raw.get(node.output, node.output))
         self.nodes += pair
 
-    # Spatial operators: NHWC around ONNX's NCHW
-
-    def to_nchw(self, name: str) -> str:
-        return self.emit("Transpose", [name], perm=[0, 3, 1, 2])
-
-    def to_nhwc(self, name: str) -> str:
-        return self.emit("Transpose", [name], perm=[0, 2, 3, 1])
-
 
 def _names(node: Node) -> list[str]:
     return [name for name in node.inputs if name is not None]
-
-
-def _convolution(export: _Export, node: Node, weight: str, group: int) -> str:
-    a = node.attributes
-    inputs = [export.to_nchw(node.input), weight]
-    if len(node.inputs) > 2 and node.inputs[2] is not None:
-        inputs.append(node.inputs[2])
-    result = export.emit(
-        "Conv", inputs, group=group, strides=list(a["strides"]), dilations=list(a["dilations"]), pads=list(a["pads"]), auto_pad="NOTSET"
-    )
-    return export.to_nhwc(result)
-
-
-def _conv(export: _Export, node: Node) -> str:
-    return _convolution(export, node, _weights(export, node, (0, 3, 1, 2)), node.attributes["group"])
-
-
-def _depthwise_conv(export: _Export, node: Node) -> str:
-    weight = export.emit("Unsqueeze", [_weights(export, node, (2, 0, 1)), export.constant([1], np.int64)])
-    return _convolution(export, node, weight, export.graph.tensors[node.input].shape[3])
-
-
-def _weights(export: _Export, node: Node, perm: tuple[int, ...]) -> str:
-    """The weights in ONNX's order."""
-    tensor = export.graph.tensor(node.inputs[1])
-    if tensor.data is None:
-        return export.emit("Transpose", [tensor.name], perm=list(perm))
-    return export.constant(np.ascontiguousarray(tensor.data.transpose(perm)))
-
-
-def _padded(export: _Export, node: Node, fill: float) -> str:
-    """The input as NCHW with padding and overhang filled in."""
-    a = node.attributes
-    (top, left, bottom, right), (more_h, more_w) = a["pads"], a["overhang"]
-    x = export.to_nchw(node.input)
-    pads = [0, 0, top, left, 0, 0, bottom + more_h, right + more_w]
-    if not any(pads):
-        return x
-    value = export.constant(fill, export.graph.tensors[node.input].dtype.numpy)
-    return export.emit("Pad", [x, export.constant(pads, np.int64), value])
-
-
-def _pool_attributes(node: Node) -> dict[str, Any]:
-    a = node.attributes
-    return {"kernel_shape": list(a["kernel"]), "strides": list(a["strides"]), "dilations": list(a["dilations"])}
-
-
-def _max_pool(export: _Export, node: Node) -> str:
-    dtype = export.graph.tensors[node.input].dtype.numpy
-    least = -np.inf if dtype.kind == "f" else np.iinfo(dtype.name).min
-    return export.to_nhwc(export.emit("MaxPool", [_padded(export, node, least)], **_pool_attributes(node)))
-
-
-def pool_counts(shape: Sequence[int], attributes: Mapping[str, Any], out: tuple[int, int]) -> NDArray[np.int64]:
-    """How many positions of each window of an AveragePool count, of shape `out` = (out_h, out_w); the input has `shape` NHWC.
-
-    Those inside the image, or inside the padded image with count_include_pad; never those that only ceil_mode adds.
-    """
-    pads, counts = attributes["pads"], []
-    for axis in (0, 1):
-        before, after = pads[axis], pads[axis + 2]
-        starts = np.arange(out[axis]) * attributes["strides"][axis] - before
-        positions = starts[:, None] + np.arange(attributes["kernel"][axis]) * attributes["dilations"][axis]
-        low, high = (-before, shape[1 + axis] + after) if attributes["count_include_pad"] else (0, shape[1 + axis])
-        counts.append(((positions >= low) & (positions < high)).sum(axis=1))
-    return np.asarray(counts[0][:, None] * counts[1][None, :], np.int64)
-
-
-def _average_pool(export: _Export, node: Node) -> str:
-    a = node.attributes
-    mean = export.to_nhwc(export.emit("AveragePool", [_padded(export, node, 0.0)], **_pool_attributes(node)))
-    x, y = export.graph.tensors[node.input].shape, export.graph.tensors[node.output].shape
-    counts = pool_counts(x, a, (y[1], y[2]))
-    area = int(np.prod(a["kernel"]))
-    if np.all(counts == area):
-        return mean
-    factor = np.where(counts > 0, area / np.maximum(counts, 1), 0.0)
-    return export.emit("Mul", [mean, export.constant(factor[None, :, :, None])])
 
 
 def _fully_connected(export: _Export, node: Node) -> str:
@@ -408,8 +323,6 @@ def _plain(op: str, **fixed: Any) -> Callable[[_Export, Node], str]:
 
 
 _EXPORTERS: dict[str, Callable[[_Export, Node], str | list[str]]] = {
-    "Conv": _conv,
-    "DepthwiseConv": _depthwise_conv,
     "FullyConnected": _fully_connected,
     "MatMul": _plain("MatMul"),
     "Add": _plain("Add"),
@@ -419,8 +332,6 @@ _EXPORTERS: dict[str, Callable[[_Export, Node], str | list[str]]] = {
     "PRelu": _plain("PRelu"),
     "Softmax": _plain("Softmax", axis=-1),
     "Elementwise": _elementwise,
-    "MaxPool": _max_pool,
-    "AveragePool": _average_pool,
     "ReduceMean": _reduce_mean,
     "Pad": _pad,
     "Concat": lambda export, node: export.emit("Concat", _names(node), axis=node.attributes["axis"]),
@@ -435,6 +346,7 @@ _EXPORTERS: dict[str, Callable[[_Export, Node], str | list[str]]] = {
     **TYPED,
     **CONTROL,
     **SPATIAL,
+    **WINDOW,
     **SIGNAL,
     **INTEGER,
     **CLASSICAL,
