@@ -31,7 +31,7 @@ def _layer_normalization(node: Node, graph: Graph, inputs: Stored, y: Tensor) ->
     offset = np.tile(offset, (repeats, 1)) * 2.0 ** (a["offset_shift"] - a["shift"])
     value = (normal * gain + offset - y_zero) * y_scale
     limited = a["epsilon_high"] >= 1 << 29
-    return Expectation(value.reshape(y.shape), np.inf if limited else 0.501 + (np.abs(gain) * a["length"] ** 0.5 * 2.0**-28).reshape(y.shape))
+    return Expectation(value.reshape(y.shape), np.inf if limited else 0.501 + (np.abs(gain) * a["length"] ** 0.5 * 2.0**-26).reshape(y.shape))
 
 
 def _reduction(function: Callable[..., Real], slack: Callable[[Real], Real | float]) -> Oracle:

@@ -30,16 +30,19 @@ def layer_normalization(case: Case) -> Values:
         square, j = max(variance, 1) * 4**k + _unsigned(p, "epsilon"), 0
         while square * 4**j < 1 << 62:
             j += 1
-        reciprocal = (1 << 62) // isqrt(square * 4**j)
-        assert 1 << 30 <= reciprocal <= 1 << 31
+        reciprocal = min((1 << 62) // isqrt(square * 4**j), (1 << 31) - 1)
+        assert 1 << 30 <= reciprocal
         t = 62 - j - k - f
-        assert 1 <= t <= 62
+        assert 3 <= t <= 62
+        scale = 2 ** max(32 - t, 0)
+        reciprocal //= 2 ** max(t - 32, 0)
         for i, v in enumerate(values):
-            u = ((n * v - total) * reciprocal + 2 ** (t - 1)) // 2**t
-            assert abs(u) < 1 << 31
+            d = (n * v - total) * scale
+            assert abs(d) < 1 << 31
+            u = d * reciprocal // (1 << 32)
+            assert abs(u) <= (1 << 28) + 1
             place = row % p["period"], i // (n // p["blocks"])
             start = int(offset[place]) * 2 ** p["offset_shift"]
-            assert abs(start) <= 1 << 61, "the case is not within the proof"
             result.append(clamp(p, (u * int(gain[place]) + start + 2 ** (p["shift"] - 1)) // 2 ** p["shift"]))
     return result
 

@@ -11,6 +11,7 @@ from arenite.quantize.lowering import Lowering
 from arenite.quantize.multipliers import scale_of, zero_point_of
 
 LARGEST_TERM = 1 << 61
+LARGEST_OFFSET_SHIFT = 30
 LEAST_SHIFT, GREATEST_SHIFT = 33, 61
 OFFSET_BITS = 16
 """Of an offset's fraction, where it has room for so many."""
@@ -32,7 +33,7 @@ def lower_normalization(lowering: Lowering, node: Node) -> None:
         for i, default in ((1, 1.0), (2, 0.0))
     ]
     scale, bias = np.broadcast_arrays(*operands)
-    fraction = 30 - (_log2_up(a["length"]) + 1) // 2
+    fraction = 28 - (_log2_up(a["length"]) + 1) // 2
     gain, offset, shift, offset_shift = fixed_point(scale / scale_of(y), bias / scale_of(y) + zero_point_of(y), fraction)
     if np.any(np.abs(gain) >= (1 << 31) - 1):
         lowering.note(node, "the output scale is so small that gains had to be limited")
@@ -79,14 +80,14 @@ def scaled_epsilon(steps: float, length: int) -> tuple[int, int]:
 def fixed_point(gain: Values, offset: Values, fraction: int) -> tuple[NDArray[np.int32], NDArray[np.int32], int, int]:
     """(m, b, h, c) of §14."""
     limit = (1 << 31) - 1
-    offset = np.clip(offset, -(2.0**28), 2.0**28)
+    offset = np.clip(offset, -(2.0**27), 2.0**27)
     largest_gain, largest_offset = (float(np.max(np.abs(values))) for values in (gain, offset))
     shift = GREATEST_SHIFT
     while shift > LEAST_SHIFT and (
-        np.rint(largest_gain * 2.0 ** (shift - fraction)) > limit or largest_offset * 2.0**shift > LARGEST_TERM
+        np.rint(largest_gain * 2.0 ** (shift - fraction)) > limit or np.rint(largest_offset * 2.0 ** (shift - LARGEST_OFFSET_SHIFT)) > limit
     ):
         shift -= 1
-    offset_shift = shift - OFFSET_BITS
+    offset_shift = min(shift - OFFSET_BITS, LARGEST_OFFSET_SHIFT)
     while np.rint(largest_offset * 2.0 ** (shift - offset_shift)) > limit:
         offset_shift += 1
     gains = np.clip(np.rint(gain * 2.0 ** (shift - fraction)), -limit, limit).astype(np.int32)

@@ -24,11 +24,13 @@ def layer_normalization(p: Any, x: Array, scale: Array | None, bias: Array | Non
 
 
 def _factor(p: Any, variance: int) -> tuple[int, int]:
-    """(R, t) of a row."""
+    """(R', a) of a row."""
     epsilon = (p.epsilon_high & 0xFFFFFFFF) << 32 | p.epsilon_low & 0xFFFFFFFF
     square = (max(variance, 1) << 2 * p.precision) + epsilon
     doublings = (64 - square.bit_length()) // 2
-    return (1 << 62) // isqrt(square << 2 * doublings), 62 - doublings - p.precision - p.fraction
+    reciprocal = min((1 << 62) // isqrt(square << 2 * doublings), (1 << 31) - 1)
+    t = 62 - doublings - p.precision - p.fraction
+    return reciprocal >> max(t - 32, 0), max(32 - t, 0)
 
 
 def layer_normalization_int8(p: Any, x: Array, gain: Array, offset: Array, y: Array) -> None:
@@ -37,7 +39,7 @@ def layer_normalization_int8(p: Any, x: Array, gain: Array, offset: Array, y: Ar
     variance = p.length * (rows * rows).sum(axis=1) - sums * sums
     factors = np.asarray([_factor(p, int(v)) for v in variance], np.int64).reshape(p.rows, 2)
     reciprocal, shift = factors[:, :1], factors[:, 1:]
-    u = ((p.length * rows - sums[:, None]) * reciprocal + (np.int64(1) << (shift - 1))) >> shift
+    u = (((p.length * rows - sums[:, None]) << shift) * reciprocal) >> 32
 
     def of_elements(operand: Array) -> Array:
         """[rows, length]: what belongs to each element."""
