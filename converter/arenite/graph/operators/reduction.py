@@ -158,17 +158,13 @@ def _arg_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record
 
 
 def _arg(name: str, code: int, summary: str) -> Operator:
+    """`narrow`, a truth value, is an attribute too: the result is int32; absent, it is int64."""
     return Operator(
         name=name,
         summary=f"Index of the {summary} along an axis, int64 or, narrow, int32",
         onnx=(name, "Hardmax") if name == "ArgMax" else (name,),
         inputs=(_X,),
-        attributes=(
-            Attribute("axis", "not negative"),
-            Attribute("keepdims", "bool"),
-            Attribute("last", "bool: of equals the last"),
-            Attribute("narrow", "bool: int32; absent: int64"),
-        ),
+        attributes=(Attribute("axis", "not negative"), Attribute("keepdims", "bool"), Attribute("last", "bool: of equals the last")),
         shape=lambda inputs, attributes: _arg_results(inputs, attributes)[0][0],
         results=_arg_results,
         code=code,
