@@ -7,22 +7,28 @@
  * time; then COUNT files with random mutations follow. The same arguments give the same files.
  *
  * Prints `files N opened N accepted N`, and fails if a model that is unchanged is not accepted or if the runtime wrote to a model. */
+#define _XOPEN_SOURCE 600 /* setitimer, sigsetjmp */
+
+#include <setjmp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "arenite.h"
 #include "arenite_resolver.h"
 #include "flat.h"
 
-#define MAX_MODELS  16
+#define MAX_MODELS  32
 #define MAX_REGIONS 8
 #define MAX_REGION  (1u << 20) /* larger ones count as refused: the caller has no such memory */
 
 static const uint32_t EDGES[] = {0,          1,          2,          3,          7,          16,        127,           128,
                                  255,        256,        0xffff,     0x10000,    1 << 20,    (1 << 27), (1 << 27) + 1, 0x40000000,
                                  0x7fffffff, 0x80000000, 0x80000001, 0xfffffff0, 0xfffffffe, UINT32_MAX};
+#define PATIENCE_US 20000 /* of CPU: a loop may have been given any number of iterations */
 #define EDGE_COUNT (sizeof EDGES / sizeof EDGES[0])
 
 typedef struct seed_model {
@@ -99,6 +105,23 @@ static void bind_ports(arn_session *session, void *bound[2 * MAX_REGIONS]) {
     }
 }
 
+static sigjmp_buf given_up;
+
+static void give_up(int signal_number) {
+    (void)signal_number;
+    siglongjmp(given_up, 1);
+}
+
+/* A session holds nothing that an invocation which does not end could leave behind. */
+static void invoke(arn_session *session) {
+    static const struct itimerval never = {{0, 0}, {0, 0}}, soon = {{0, 0}, {0, PATIENCE_US}};
+    if (sigsetjmp(given_up, 1) == 0) {
+        (void)setitimer(ITIMER_VIRTUAL, &soon, NULL);
+        (void)arn_invoke(session);
+    }
+    (void)setitimer(ITIMER_VIRTUAL, &never, NULL);
+}
+
 /* Two invocations, with every function of the interface between. 1 if the session was accepted. */
 static int run(const arn_model *model) {
     arn_region regions[MAX_REGIONS] = {{NULL, 0}};
@@ -129,13 +152,13 @@ static int run(const arn_model *model) {
             (void)strlen(arn_input_name(model, i));
             use_port(arn_input(&session, i), 1);
         }
-        (void)arn_invoke(&session);
+        invoke(&session);
         for (int i = 0; i < arn_output_count(model); i++) {
             (void)strlen(arn_output_name(model, i));
             use_port(arn_output(&session, i), 0);
         }
         (void)arn_session_reset(&session);
-        (void)arn_invoke(&session);
+        invoke(&session);
     }
     for (int i = 0; i < count; i++) {
         if (arn_region_bytes(model, i) > 0) {
@@ -279,6 +302,10 @@ int main(int argc, char **argv) {
     if (count < 1 || count > MAX_MODELS) {
         fail("usage: fuzz_mutations SEED COUNT SWEEP MODEL.arn…");
     }
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = give_up;
+    (void)sigaction(SIGVTALRM, &action, NULL);
     state = strtoull(argv[1], NULL, 10) * 2 + 1;
     for (int i = 0; i < count; i++) {
         load(&models[i], argv[4 + i]);
