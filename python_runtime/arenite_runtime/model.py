@@ -290,9 +290,13 @@ class _Reader:
     def _nodes(self, nodes: list[Any]) -> list[Node]:
         read = [self._node(i, node) for i, node in enumerate(nodes)]
         for index, node in enumerate(read):
-            skip, back = getattr(node.record, "skip", 0), getattr(node.record, "back", 1)
-            if node.op in JUMPS and not (0 <= skip <= len(read) - 1 - index and 1 <= back <= index + 1):
+            if node.op not in JUMPS:
+                continue
+            skip, back, limit = (int(getattr(node.record, name, usual)) for name, usual in (("skip", 0), ("back", 1), ("limit", 0)))
+            if not (0 <= skip <= len(read) - 1 - index and 1 <= back <= index + 1):
                 raise _corrupt(f"node {node.name} ({node.op}) leads out of the {len(read)} nodes")
+            if limit < 0:
+                raise _corrupt(f"node {node.name} ({node.op}) has the limit {limit}")
         return read
 
     def _node(self, index: int, node: Any) -> Node:
