@@ -1291,7 +1291,7 @@ OPERATORS = (
     Operator(
         "ScatterElementsReduce",
         144,
-        ("float32", "int32", "int64"),
+        ("float32", "int32", "int64", "plain_int8"),
         (
             Field("dims", 6),
             Field("stride", 6),
@@ -1320,7 +1320,7 @@ OPERATORS = (
     Operator(
         "ScatterNdReduce",
         146,
-        ("float32", "int32", "int64"),
+        ("float32", "int32", "int64", "plain_int8"),
         (
             Field("batches"),
             Field("rows"),

@@ -258,9 +258,11 @@ extern const arn_kernel arn_kernel_reverse_sequence;
 extern const arn_kernel arn_kernel_scatter_elements_reduce_float32;
 extern const arn_kernel arn_kernel_scatter_elements_reduce_int32;
 extern const arn_kernel arn_kernel_scatter_elements_reduce_int64;
+extern const arn_kernel arn_kernel_scatter_elements_reduce_plain_int8;
 extern const arn_kernel arn_kernel_scatter_nd_reduce_float32;
 extern const arn_kernel arn_kernel_scatter_nd_reduce_int32;
 extern const arn_kernel arn_kernel_scatter_nd_reduce_int64;
+extern const arn_kernel arn_kernel_scatter_nd_reduce_plain_int8;
 
 /* Resampling, pooling with indices, sampling at computed positions. */
 extern const arn_kernel arn_kernel_resample;

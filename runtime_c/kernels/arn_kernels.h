@@ -326,11 +326,15 @@ void arn_scatter_elements_reduce_i32(const arn_scatter_elements_reduce_params *p
                                      const int32_t *updates, int32_t *y);
 void arn_scatter_elements_reduce_i64(const arn_scatter_elements_reduce_params *p, const int64_t *x, const void *indices,
                                      const int64_t *updates, int64_t *y);
+void arn_scatter_elements_reduce_i8(const arn_scatter_elements_reduce_params *p, const int8_t *x, const void *indices,
+                                    const int8_t *updates, int8_t *y);
 void arn_scatter_nd_reduce_f32(const arn_scatter_nd_reduce_params *p, const float *x, const void *indices, const float *updates, float *y);
 void arn_scatter_nd_reduce_i32(const arn_scatter_nd_reduce_params *p, const int32_t *x, const void *indices, const int32_t *updates,
                                int32_t *y);
 void arn_scatter_nd_reduce_i64(const arn_scatter_nd_reduce_params *p, const int64_t *x, const void *indices, const int64_t *updates,
                                int64_t *y);
+void arn_scatter_nd_reduce_i8(const arn_scatter_nd_reduce_params *p, const int8_t *x, const void *indices, const int8_t *updates,
+                              int8_t *y);
 
 /* §11, pools of bytes that are not quantized; with indices, counted over all planes; its inverse, which leaves an index outside out. */
 void arn_max_pool_u8(const arn_max_pool_typed_params *p, const uint8_t *x, uint8_t *y);

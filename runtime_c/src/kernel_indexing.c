@@ -178,7 +178,8 @@ KERNEL(reverse_sequence, REVERSE_SEQUENCE, 2, check_reverse_sequence)
 #define REDUCES(name, code)                                                                                                                \
     REDUCE(name, code, _f32, float32, FLOAT32, ARN_FLOAT32)                                                                                \
     REDUCE(name, code, _i32, int32, INT32, ARN_INT32)                                                                                      \
-    REDUCE(name, code, _i64, int64, INT64, ARN_INT64)
+    REDUCE(name, code, _i64, int64, INT64, ARN_INT64)                                                                                      \
+    REDUCE(name, code, _i8, plain_int8, PLAIN_INT8, ARN_INT8)
 
 REDUCES(scatter_elements_reduce, SCATTER_ELEMENTS_REDUCE)
 REDUCES(scatter_nd_reduce, SCATTER_ND_REDUCE)

@@ -58,7 +58,7 @@ def gather_elements(draw: DrawFn, wild: bool) -> NodeCall:
 
 @st.composite
 def scatter_elements(draw: DrawFn, wild: bool, reduction: str | None = None, variant: str = "bytes") -> NodeCall:
-    x = values(draw, shape_of(draw, 1, 6), MOVED if reduction is None else (np.dtype(variant),))
+    x = values(draw, shape_of(draw, 1, 6), MOVED if reduction is None else (np.dtype(variant.removeprefix("plain_")),))
     axis = draw(st.integers(0, x.ndim - 1))
     index = indices(draw, below(draw, x.shape, axis), x.shape[axis], wild)
     update = values(draw, index.shape, (x.dtype,))
@@ -83,7 +83,7 @@ def gather_nd(draw: DrawFn, wild: bool) -> NodeCall:
 
 @st.composite
 def scatter_nd(draw: DrawFn, wild: bool, reduction: str | None = None, variant: str = "bytes") -> NodeCall:
-    x = values(draw, shape_of(draw, 1, 5), MOVED if reduction is None else (np.dtype(variant),))
+    x = values(draw, shape_of(draw, 1, 5), MOVED if reduction is None else (np.dtype(variant.removeprefix("plain_")),))
     depth = draw(st.integers(1, x.ndim))
     index = tuples(draw, shape_of(draw, 1, 2), x.shape[:depth], wild)
     update = values(draw, (*index.shape[:-1], *x.shape[depth:]), (x.dtype,))
@@ -147,7 +147,7 @@ REDUCING = [
     (strategy, reduction, variant)
     for strategy in (scatter_elements, scatter_nd)
     for reduction in ("add", "mul", "max", "min")
-    for variant in ("float32", "int32", "int64")
+    for variant in ("float32", "int32", "int64", "plain_int8")
 ]
 
 

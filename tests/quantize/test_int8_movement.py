@@ -62,6 +62,8 @@ NODES: tuple[tuple[str, list[str], int, dict[str, Any]], ...] = (
     ("ScatterElements", ["x", "places", "updates"], 1, {"axis": 1}),
     ("ScatterND", ["x", "rows", "entries"], 1, {}),
     ("ScatterND", ["x", "rows", "halves"], 1, {}),
+    ("ScatterElements", ["x", "places", "updates"], 1, {"axis": 1, "reduction": "max"}),
+    ("ScatterND", ["x", "rows", "entries"], 1, {"reduction": "min"}),
     ("TensorScatter", ["x", "updates", "starts"], 1, {"axis": 1, "mode": "circular"}),
     ("OneHot", ["i", "depth", "off_on"], 1, {}),
     ("Trilu", ["matrix", "k"], 1, {"upper": 0}),
@@ -70,7 +72,7 @@ NODES: tuple[tuple[str, list[str], int, dict[str, Any]], ...] = (
     ("Pad", ["x", "pads", "value"], 1, {}),
     ("Pad", ["x", "pads"], 1, {"mode": "wrap"}),
     ("MaxPool", ["image"], 2, {"kernel_shape": [2, 2], "strides": [2, 2]}),
-    ("MaxUnpool", ["MaxPool_14_0", "MaxPool_14_1", "image_shape"], 1, {"kernel_shape": [2, 2], "strides": [2, 2]}),
+    ("MaxUnpool", ["MaxPool_16_0", "MaxPool_16_1", "image_shape"], 1, {"kernel_shape": [2, 2], "strides": [2, 2]}),
     ("Resize", ["image", "", "scales"], 1, {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}),
     ("SpaceToDepth", ["image"], 1, {"blocksize": 2}),
     ("Split", ["x"], 2, {"axis": 1, "num_outputs": 2}),
@@ -118,7 +120,7 @@ def converted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Conversion, lis
 
 def test_nothing_leaves_int8(converted: tuple[Conversion, list[Array]]) -> None:
     variants = {(node.op, node.attributes["variant"]) for node in converted[0].quantized.graph.nodes if "variant" in node.attributes}
-    assert {variant for _, variant in variants} == {"int8", "bytes"}
+    assert {variant for _, variant in variants} == {"int8", "bytes", "plain_int8"}
     assert {"Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND", "TensorScatter", "OneHot", "Trilu"} <= {
         op for op, _ in variants
     }

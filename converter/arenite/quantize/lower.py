@@ -59,7 +59,9 @@ LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
     "MaxUnpool": indexing.lower_with_zeros,
     "MaxPoolWithIndices": movement.lower_move,
     "Resample": lower_resample,
-    **dict.fromkeys(("ScatterElements", "ScatterND", "TensorScatter", "OneHot"), indexing.lower_placement),
+    **dict.fromkeys(
+        ("ScatterElements", "ScatterND", "ScatterElementsReduce", "ScatterNdReduce", "TensorScatter", "OneHot"), indexing.lower_placement
+    ),
 }
 
 

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from arenite.errors import QuantizationError
 from arenite.graph import DType, Graph, Node
 from arenite.quantize.lower import lowering_of
+from arenite.quantize.lower_indexing import keeps_order
 from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.lower_normalization import fits_normalization
 from arenite.quantize.lower_recurrent import fits_recurrent, reads_int16
@@ -37,6 +38,8 @@ LIGHT = (
 """Not worth two conversions."""
 CONDITIONS: dict[str, Callable[[Graph, Node], bool]] = {
     "Resample": is_resampled,
+    "ScatterElementsReduce": keeps_order,
+    "ScatterNdReduce": keeps_order,
     "LayerNormalization": fits_normalization,
     **dict.fromkeys(LARGEST_COUNT, fits_reduction),
     **dict.fromkeys(("Lstm", "LstmLast", "Gru", "GruLast", "Rnn", "RnnLast"), fits_recurrent),
@@ -50,7 +53,8 @@ def typed_nodes(
     """The nodes, by their first output, that run on elements that are not quantized.
 
     Those are the ones that have no int8 form, the user's `float_layers` (names of ONNX nodes), those of `unbounded` (by their first
-    outputs), those that write or read a tensor of `coarse` (coarse.py; recurrent layers read it as int16), and light ones that lie between such nodes only. Raises QuantizationError for a name that no node has.
+    outputs), those that write or read a tensor of `coarse` (coarse.py; recurrent layers read it as int16), and light ones that lie between
+    such nodes only. Raises QuantizationError for a name that no node has.
     """
     typed = {node.output for node in graph.nodes if node.output in unbounded or not has_int8_form(graph, node)}
     for name in float_layers:
@@ -67,7 +71,7 @@ def typed_nodes(
 
 def typed_beside(graph: Graph, tensors: Set[str]) -> frozenset[str]:
     """The nodes, by their first output, that write or read one of `tensors`, whose values have no range."""
-    return frozenset(node.output for node in graph.nodes if tensors.intersection((*node.inputs, *node.outputs)))
+    return frozenset(node.output for node in graph.nodes if not tensors.isdisjoint((*node.inputs, *node.outputs)))
 
 
 def has_int8_form(graph: Graph, node: Node) -> bool:

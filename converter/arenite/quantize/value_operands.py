@@ -15,6 +15,8 @@ VALUES: dict[str, tuple[int, ...]] = {
     "MaxUnpool": (0,),
     "ScatterElements": (0, 2),
     "ScatterND": (0, 2),
+    "ScatterElementsReduce": (0, 2),
+    "ScatterNdReduce": (0, 2),
     "TensorScatter": (0, 1),
     "OneHot": (1,),
     "Where": (1, 2),

@@ -174,7 +174,7 @@ KERNELS: dict[tuple[str, str], Callable[..., None]] = {
     ("OneHot", "bytes"): one_hot,
     ("Trilu", "bytes"): trilu,
     ("ReverseSequence", "bytes"): reverse_sequence,
-    **{("ScatterElementsReduce", variant): scatter_elements_reduce for variant in ("float32", "int32", "int64")},
-    **{("ScatterNdReduce", variant): scatter_nd_reduce for variant in ("float32", "int32", "int64")},
+    **{("ScatterElementsReduce", variant): scatter_elements_reduce for variant in ("float32", "int32", "int64", "plain_int8")},
+    **{("ScatterNdReduce", variant): scatter_nd_reduce for variant in ("float32", "int32", "int64", "plain_int8")},
 }
 """By operator and variant."""

@@ -26,5 +26,6 @@ enum { ARN_SCATTER_ADD = 1, ARN_SCATTER_MUL, ARN_SCATTER_MAX, ARN_SCATTER_MIN };
 ARN_SCATTERED(arn_scattered_f32, float, float)
 ARN_SCATTERED(arn_scattered_i32, int32_t, uint32_t)
 ARN_SCATTERED(arn_scattered_i64, int64_t, uint64_t)
+ARN_SCATTERED(arn_scattered_i8, int8_t, uint32_t)
 
 #endif

@@ -35,3 +35,4 @@ void arn_scatter_elements(const arn_scatter_elements_params *p, const void *x, c
 ARN_SCATTER_ELEMENTS(_f32, float)
 ARN_SCATTER_ELEMENTS(_i32, int32_t)
 ARN_SCATTER_ELEMENTS(_i64, int64_t)
+ARN_SCATTER_ELEMENTS(_i8, int8_t)

@@ -53,3 +53,4 @@ void arn_scatter_nd(const arn_scatter_nd_params *p, const void *x, const void *i
 ARN_SCATTER_ND(_f32, float)
 ARN_SCATTER_ND(_i32, int32_t)
 ARN_SCATTER_ND(_i64, int64_t)
+ARN_SCATTER_ND(_i8, int8_t)

@@ -26,7 +26,7 @@ TYPE_NUMBERS = {
 """Of arn_dtype."""
 
 REDUCTION_NUMBERS = {"add": 1, "mul": 2, "max": 3, "min": 4}
-SCATTERED = ("float32", "int32", "int64")
+SCATTERED = ("float32", "int32", "int64", "plain_int8")
 
 
 def index_type(tensor: Tensor) -> int:
