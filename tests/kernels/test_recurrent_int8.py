@@ -75,7 +75,7 @@ def recurrent(draw: DrawFn, name: str) -> NodeCall:
 
 @pytest.mark.parametrize("name", CELLS)
 def test_numpy_and_c(portable: PortableLibrary, name: str) -> None:
-    @settings(deadline=None, derandomize=True, max_examples=150)
+    @settings(deadline=None, derandomize=True, max_examples=60)
     @given(recurrent(name))
     def check(call: NodeCall) -> None:
         for a, b in zip(run_c(portable, call), run_numpy(call), strict=True):

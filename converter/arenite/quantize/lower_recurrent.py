@@ -164,7 +164,7 @@ def _float64(tensor: Tensor) -> Floats:
 
 
 def _biases(cell: Cell, node: Node, lowering: Lowering, after: bool) -> tuple[Floats, Floats]:
-    """Of W's rows and of R's, [directions, rows]: all W's, but for a GRU's candidate where the reset gate multiplies R's part and its bias."""
+    """Of W's rows and of R's, [directions, rows]: all are W's, but that of a GRU's candidate whose reset gate multiplies R's part."""
     shape = (len(node.attributes["directions"]), cell.gates * node.attributes["hidden"])
     if len(node.inputs) < 4 or node.inputs[3] is None:
         return np.zeros(shape), np.zeros(shape)

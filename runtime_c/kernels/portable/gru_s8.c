@@ -51,9 +51,8 @@ static int32_t reset_after(const gru_layer *layer, int32_t d, int32_t j, int32_t
 }
 
 /* Gates are z, r, h as ONNX orders them. */
-static void step(const void *context, int32_t d, const void *x, int16_t *h, int16_t *unused) {
+static void step(const gru_layer *layer, int32_t d, const void *x, int16_t *h, int16_t *unused) {
     (void)unused;
-    const gru_layer *layer = (const gru_layer *)context;
     const arn_gru_params *p = layer->p;
     const int32_t n = p->hidden, after = p->linear_before_reset;
     for (int32_t j = 0; j < n && !after; j++) {
@@ -79,12 +78,15 @@ static void step(const void *context, int32_t d, const void *x, int16_t *h, int1
     memcpy(h, layer->next, (size_t)n * sizeof *h);
 }
 
+#define LAYER gru_layer
+#include "recurrent_s8_body.h"
+
 static void run(const arn_gru_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int8_t *y,
                 int16_t *y_h, void *scratch) {
     const gru_layer layer = {p, weight, recurrent, row, recurrent_bias, table, (int16_t *)scratch, (int16_t *)scratch + p->hidden};
     arn_recurrent_start(y_h, initial_h, p->directions * p->batch * p->hidden);
-    arn_recurrent_run((const arn_recurrent_sizes *)(const void *)p, step, &layer, x, lengths, y, y_h, 0);
+    run_sequences(&layer, x, lengths, y, y_h, 0);
 }
 
 void arn_gru_s8(const arn_gru_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,

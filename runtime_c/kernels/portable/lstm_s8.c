@@ -12,8 +12,7 @@ typedef struct lstm_layer {
 } lstm_layer;
 
 /* Gates are i, o, f, c as ONNX orders them: the four rows of a unit are `hidden` rows apart, and share every load of x and h. */
-static void step(const void *context, int32_t d, const void *x, int16_t *h, int16_t *c) {
-    const lstm_layer *layer = (const lstm_layer *)context;
+static void step(const lstm_layer *layer, int32_t d, const void *x, int16_t *h, int16_t *c) {
     const arn_lstm_params *p = layer->p;
     const int32_t n = p->hidden;
     const int8_t *w = layer->weight + d * 4 * n * p->features, *r = layer->recurrent + d * 4 * n * n;
@@ -40,13 +39,16 @@ static void step(const void *context, int32_t d, const void *x, int16_t *h, int1
     memcpy(h, layer->next, (size_t)n * sizeof *h);
 }
 
+#define LAYER lstm_layer
+#include "recurrent_s8_body.h"
+
 static void run(const arn_lstm_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int8_t *y, int16_t *y_h,
                 int16_t *y_c, void *scratch) {
     const lstm_layer layer = {p, weight, recurrent, row, table, (int16_t *)scratch};
     arn_recurrent_start(y_h, initial_h, p->directions * p->batch * p->hidden);
     arn_recurrent_start(y_c, initial_c, p->directions * p->batch * p->hidden);
-    arn_recurrent_run((const arn_recurrent_sizes *)(const void *)p, step, &layer, x, lengths, y, y_h, y_c);
+    run_sequences(&layer, x, lengths, y, y_h, y_c);
 }
 
 void arn_lstm_s8(const arn_lstm_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,

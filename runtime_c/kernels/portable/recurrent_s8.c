@@ -1,7 +1,5 @@
 #include "recurrent_s8.h"
 
-#include <string.h>
-
 enum { LAST = 512 }; /* of the table */
 
 /* length > 0 */
@@ -62,32 +60,5 @@ void arn_requantize_steps(const int16_t *x, int32_t count, int32_t multiplier, i
 void arn_recurrent_start(int16_t *to, const int16_t *from, int32_t count) {
     for (int32_t i = 0; i < count; i++) {
         to[i] = from == 0 ? 0 : from[i];
-    }
-}
-
-void arn_recurrent_run(const arn_recurrent_sizes *p, arn_recurrent_step step, const void *layer, const void *x, const int32_t *lengths,
-                       int8_t *y, int16_t *y_h, int16_t *y_c) {
-    const int32_t n = p->hidden;
-    for (int32_t d = 0; d < p->directions; d++) {
-        for (int32_t b = 0; b < p->batch; b++) {
-            const int32_t length = arn_steps_of(lengths, b, p->steps), place = (d * p->batch + b) * n;
-            const int reverse = d == 1 || p->first_reverse;
-            for (int32_t s = 0; s < p->steps; s++) {
-                const int32_t t = reverse && s < length ? length - 1 - s : s;
-                if (s < length) {
-                    step(layer, d, (const uint8_t *)x + (t * p->batch + b) * p->features * p->input_bytes, y_h + place,
-                         y_c == 0 ? 0 : y_c + place);
-                }
-                if (y == 0) {
-                    continue;
-                }
-                int8_t *state = y + ((t * p->directions + d) * p->batch + b) * n;
-                if (s < length) {
-                    arn_requantize_steps(y_h + place, n, p->output_multiplier, p->output_shift, p->output_zero_point, state);
-                } else {
-                    memset(state, p->output_zero_point, (size_t)n);
-                }
-            }
-        }
     }
 }

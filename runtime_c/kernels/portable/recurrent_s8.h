@@ -62,10 +62,7 @@ static inline int32_t arn_steps_of(const int32_t *lengths, int32_t b, int32_t st
     return length < 0 ? 0 : length > steps ? steps : length;
 }
 
-/* One step of one sequence in direction d: h and what `cell` points to become the new state. */
-typedef void (*arn_recurrent_step)(const void *layer, int32_t d, const void *x, int16_t *h, int16_t *cell);
-
-/* The sizes with which every record begins. */
+/* The numbers with which every record begins. */
 typedef struct arn_recurrent_sizes {
     int32_t steps;
     int32_t batch;
@@ -81,10 +78,5 @@ typedef struct arn_recurrent_sizes {
     int32_t output_shift;
     int32_t input_bytes;
 } arn_recurrent_sizes;
-
-/* Every sequence in every direction. y may be null: the states of every step are not wanted; y_c is null where the cell has no second
- * state. */
-void arn_recurrent_run(const arn_recurrent_sizes *p, arn_recurrent_step step, const void *layer, const void *x, const int32_t *lengths,
-                       int8_t *y, int16_t *y_h, int16_t *y_c);
 
 #endif

@@ -11,9 +11,8 @@ typedef struct rnn_layer {
     int16_t *next; /* h after the step, while it is still read */
 } rnn_layer;
 
-static void step(const void *context, int32_t d, const void *x, int16_t *h, int16_t *unused) {
+static void step(const rnn_layer *layer, int32_t d, const void *x, int16_t *h, int16_t *unused) {
     (void)unused;
-    const rnn_layer *layer = (const rnn_layer *)context;
     const arn_rnn_params *p = layer->p;
     const int32_t n = p->hidden;
     const int8_t *w = layer->weight + d * n * p->features, *r = layer->recurrent + d * n * n;
@@ -34,11 +33,14 @@ static void step(const void *context, int32_t d, const void *x, int16_t *h, int1
     memcpy(h, layer->next, (size_t)n * sizeof *h);
 }
 
+#define LAYER rnn_layer
+#include "recurrent_s8_body.h"
+
 static void run(const arn_rnn_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int8_t *y, int16_t *y_h, void *scratch) {
     const rnn_layer layer = {p, weight, recurrent, row, table, (int16_t *)scratch};
     arn_recurrent_start(y_h, initial_h, p->directions * p->batch * p->hidden);
-    arn_recurrent_run((const arn_recurrent_sizes *)(const void *)p, step, &layer, x, lengths, y, y_h, 0);
+    run_sequences(&layer, x, lengths, y, y_h, 0);
 }
 
 void arn_rnn_s8(const arn_rnn_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
