@@ -15,7 +15,7 @@ from arenite.frontend.values import Constant, Operand, Unknown, Value
 from arenite.graph import DType, Quantization, Tensor
 
 if TYPE_CHECKING:
-    from arenite.frontend.graph_import import Walk
+    from arenite.frontend.walk import Walk
 
 
 def attributes_of(node: onnx.NodeProto) -> dict[str, Any]:

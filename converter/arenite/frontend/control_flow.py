@@ -21,7 +21,7 @@ from arenite.frontend.values import Constant, Value
 from arenite.graph import DType
 
 if TYPE_CHECKING:
-    from arenite.frontend.graph_import import Walk
+    from arenite.frontend.walk import Walk
 
 
 def if_(walk: Walk, node: onnx.NodeProto, name: str, operands: Sequence[Value | None]) -> Sequence[Value]:

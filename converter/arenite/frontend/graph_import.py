@@ -1,451 +1,158 @@
-"""From an ONNX graph with fixed input shapes to the IR: one walk over the nodes, in order.
+"""From an ONNX graph with fixed input shapes to the IR: its inputs, a walk over its nodes (walk.py), its outputs.
 
-A node whose operands are all constant is evaluated; every other goes to its importer. What is not supported is collected over the
-whole graph and raised at once. Behind a refused node the walk goes on with the shapes that ONNX's shape inference knows, so that later
-nodes are checked in full.
+What is not supported is collected over the whole graph and raised at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence, Set
-from copy import copy
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import onnx
-import onnx.defs
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, numpy_helper
 
 from arenite.errors import ModelFileError, Unsupported, UnsupportedModelError
 from arenite.frontend.control_flow import CONTROL_FLOW
 from arenite.frontend.filled_rows import mixed_rows
-from arenite.frontend.folding import NOT_FOLDED, FoldingError, fold, keep_annotation
-from arenite.frontend.importers import IMPORTERS, MOVES_INT8, layout_of
-from arenite.frontend.importers.feature import keep_text_labels, text_labels
+from arenite.frontend.importers import MOVES_INT8, layout_of
 from arenite.frontend.importers.quantization import IDENTITY_CAST
-from arenite.frontend.model_file import OF_ANY_OPSET
-from arenite.frontend.node_import import ContradictionError, NodeImport, Refused
-from arenite.frontend.own_importers import importer_of, wrong_version
-from arenite.frontend.quantized_movement import is_quantized, move_floats
-from arenite.frontend.remedies import remedy
-from arenite.frontend.values import UNKNOWN, Constant, Operand, TensorList, Unknown, Value
+from arenite.frontend.onnx_graph import FLOAT_TYPES, INT8_TYPES, PLAIN_TYPES, Shape, normal_domain
+from arenite.frontend.quantized_movement import is_quantized
+from arenite.frontend.values import UNKNOWN, Constant, TensorList, Unknown
+from arenite.frontend.walk import Walk, rename
 from arenite.graph import DType, Graph, Node, Quantization, Tensor
-from arenite.own_operators import own_operator
-
-Shape = tuple[int, ...]
-
-FLOAT_TYPES = frozenset({TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE})
-INT8_TYPES = {TensorProto.INT8: DType.INT8, TensorProto.UINT8: DType.UINT8}
-PLAIN_TYPES = {
-    **INT8_TYPES,
-    TensorProto.BOOL: DType.BOOL,
-    TensorProto.INT16: DType.INT16,
-    TensorProto.INT32: DType.INT32,
-    TensorProto.INT64: DType.INT64,
-    TensorProto.UINT16: DType.UINT16,
-    TensorProto.UINT32: DType.UINT32,
-}
-"""Integers and truth values that stand for themselves."""
 
 
 def import_graph(model: onnx.ModelProto, file: str, name: str, shapes: Mapping[str, Shape]) -> Graph:
     """The IR of a model whose inputs have these shapes. Raises UnsupportedModelError, and ModelFileError for contradictions."""
-    walk = Walk(model, file, Graph(name))
+    walk = Walk(model, file, Graph(name), {op: control.convert for op, control in CONTROL_FLOW.items()})
     walk.problems += mixed_rows(model.graph.node)
-    walk.inputs(shapes)
+    import_inputs(walk, shapes)
     walk.nodes(model.graph.node, [output.name for output in model.graph.output])
-    walk.outputs()
+    import_outputs(walk)
     if walk.problems:
         raise UnsupportedModelError(file, walk.problems)
     walk.graph.prune()
     return walk.graph
 
 
-class Walk:
-    """Over the nodes of a graph, in order; a child walks over a body that becomes a graph of its own."""
-
-    def __init__(self, model: onnx.ModelProto, file: str, graph: Graph) -> None:
-        self.model, self.file, self.graph = model, file, graph
-        self.opsets = {normal_domain(entry.domain): entry.version for entry in model.opset_import}
-        self.values: MutableMapping[str, Operand] = {}
-        self.suffix = ""
-        """Behind the names of nodes and tensors: which iteration of a loop they belong to."""
-        self.parent: Walk | None = None
-        self.captures: dict[str, str] = {}
-        """Of a body: tensors of the parent's graph, and the inputs of this one that they are."""
-        self.problems: list[Unsupported] = []
-        self.used: frozenset[str] = frozenset()
-        known = (*model.graph.value_info, *model.graph.input, *model.graph.output)
-        self.inferred = {info.name: shape for info in known if (shape := static_shape(info)) is not None}
-        self.types = {info.name: info.type.tensor_type.elem_type for info in known}
-        self.constants(model.graph.initializer)
-        for sparse in model.graph.sparse_initializer:
-            self.values[sparse.values.name] = UNKNOWN
-            self.problems.append(Unsupported(sparse.values.name, "sparse initializer", "weights in a sparse format", "store them densely"))
-
-    # Bodies of control flow
-
-    def child(self, name: str) -> Walk:
-        """For a body that becomes a graph of its own. It shares the list of problems."""
-        child = copy(self)
-        child.graph, child.values, child.captures, child.parent = Graph(name), {}, {}, self
-        return child
-
-    def lookup(self, name: str) -> Operand:
-        """A value of this graph, or of one around it. Raises KeyError where there is none."""
-        if name in self.values or self.parent is None:
-            return self.values[name]
-        value = self.parent.lookup(name)
-        self.values[name] = self.captured_value(value) if isinstance(value, str) else value
-        return self.values[name]
-
-    def captured_value(self, outer: str) -> str:
-        """A tensor of the parent's graph as one of this graph. What is quantized comes in as float, and is quantized again."""
-        assert self.parent is not None
-        tensor = self.parent.graph.tensors[outer]
-        if tensor.data is not None:
-            return self.graph.add_constant(tensor.name, tensor.data, tensor.quantization).name
-        if not is_quantized(tensor):
-            return self.captured(outer)
-        plain = self.parent.graph.add(Tensor(f"{outer}/float", tensor.shape, DType.FLOAT32)).name
-        self.parent.graph.nodes.append(Node("Dequantize", outer, (outer,), (plain,)))
-        inside = self.captured(plain)
-        again = self.graph.add(Tensor(outer, tensor.shape, DType.INT8, None, tensor.quantization)).name
-        self.graph.nodes.append(Node("Quantize", outer, (inside,), (again,)))
-        return again
-
-    def captured(self, outer: str) -> str:
-        """The input of this graph that a tensor of the parent's is."""
-        assert self.parent is not None
-        if outer not in self.captures:
-            self.captures[outer] = self.graph.add(self.parent.graph.tensors[outer]).name
-            self.graph.inputs.append(self.captures[outer])
-        return self.captures[outer]
-
-    # Inputs and constants
-
-    def constants(self, initializers: Iterable[onnx.TensorProto]) -> None:
-        for tensor in initializers:
-            try:
-                array = numpy_helper.to_array(tensor)
-            except Exception as error:  # protobuf, numpy and onnx raise all kinds here
-                raise ModelFileError(f"{self.file}: initializer {tensor.name} {list(tensor.dims)} cannot be read: {error}") from None
-            self.values[tensor.name] = Constant(tensor.name, array)
-
-    def inputs(self, shapes: Mapping[str, Shape]) -> None:
-        for info in self.model.graph.input:
-            if info.name not in shapes:
-                continue
-            elem_type = info.type.tensor_type.elem_type
-            if elem_type in FLOAT_TYPES:
-                tensor = Tensor(info.name, shapes[info.name], DType.FLOAT32)
-            elif elem_type in INT8_TYPES and (quantization := self.input_quantization(info.name, elem_type)) is not None:
-                self.graph.io_dtypes[info.name] = INT8_TYPES[elem_type]
-                tensor = Tensor(info.name, shapes[info.name], DType.INT8, None, quantization)
-            elif elem_type in PLAIN_TYPES:
-                tensor = Tensor(info.name, shapes[info.name], PLAIN_TYPES[elem_type])
-            else:
-                type_name = {value: key.lower() for key, value in TensorProto.DataType.items()}.get(elem_type, str(elem_type))
-                self.problems.append(
-                    Unsupported(
-                        info.name,
-                        "graph input",
-                        f"its element type is {type_name}",
-                        "use float32, bool, or integers of at most 32 bits or int64, or make it a constant",
-                    )
+def import_inputs(walk: Walk, shapes: Mapping[str, Shape]) -> None:
+    for info in walk.model.graph.input:
+        if info.name not in shapes:
+            continue
+        elem_type = info.type.tensor_type.elem_type
+        if elem_type in FLOAT_TYPES:
+            tensor = Tensor(info.name, shapes[info.name], DType.FLOAT32)
+        elif elem_type in INT8_TYPES and (quantization := input_quantization(walk, info.name, elem_type)) is not None:
+            walk.graph.io_dtypes[info.name] = INT8_TYPES[elem_type]
+            tensor = Tensor(info.name, shapes[info.name], DType.INT8, None, quantization)
+        elif elem_type in PLAIN_TYPES:
+            tensor = Tensor(info.name, shapes[info.name], PLAIN_TYPES[elem_type])
+        else:
+            type_name = {value: key.lower() for key, value in TensorProto.DataType.items()}.get(elem_type, str(elem_type))
+            walk.problems.append(
+                Unsupported(
+                    info.name,
+                    "graph input",
+                    f"its element type is {type_name}",
+                    "use float32, bool, or integers of at most 32 bits or int64, or make it a constant",
                 )
-                self.values[info.name] = UNKNOWN
-                continue
-            self.graph.tensors[info.name] = tensor
-            self.graph.inputs.append(info.name)
-            self.values[info.name] = info.name
-
-    def input_quantization(self, name: str, elem_type: int) -> Quantization | None:
-        """What the DequantizeLinear behind an int8 input says, looking through nodes that only move elements. None where there is
-        none: its integers stand for themselves."""
-        known = {k: np.asarray(v.array) for k, v in self.values.items() if isinstance(v, Constant)}
-        reached = {name}
-        for node in self.model.graph.node:
-            if node.op_type == "Constant" and len(node.attribute) == 1 and node.attribute[0].name == "value":
-                known[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
-            elif node.op_type == "Constant" and len(node.attribute) == 1 and node.attribute[0].name == "value_float":
-                known[node.output[0]] = np.asarray(node.attribute[0].f, np.float32)
-            if (operand := scaled_operand(node, reached, known)) is not None:
-                zero_point = known.get(operand[1])
-                zero = 0 if zero_point is None else int(zero_point.reshape(-1)[0])
-                return Quantization.per_tensor(known[operand[0]].reshape(-1)[0], zero - (128 if elem_type == TensorProto.UINT8 else 0))
-            if not node.input or node.input[0] not in reached:
-                continue
-            if node.op_type == "Cast" and any(a.name == "to" and a.i in FLOAT_TYPES for a in node.attribute):
-                return IDENTITY_CAST[INT8_TYPES[elem_type]]
-            if node.op_type in MOVES_INT8 or node.op_type == "Identity":
-                reached.update(node.output)
-        return None
-
-    # Nodes
-
-    def nodes(self, nodes: Sequence[onnx.NodeProto], outputs: Sequence[str]) -> None:
-        """Import those nodes, in order, that the outputs depend on."""
-        live = live_nodes(nodes, outputs)
-        before, self.used = self.used, frozenset(outputs) | {name for node in live for name in reads(node)}
-        for node in live:
-            self.node(node)
-        self.used = before
-
-    def node(self, node: onnx.NodeProto) -> None:
-        domain = normal_domain(node.domain)
-        operator = f"{domain}.{node.op_type}" if domain else node.op_type
-        name = node.name or next((o for o in node.output if o), operator)
-        operands = tuple(self.operand(name, operator, i) if i else None for i in node.input)
-        try:
-            results = self.results(node, name, operator, domain, operands)
-        except Refused:
-            self.unknown(node, operands)
-            return
-        for output, value in zip(node.output, results, strict=False):
-            if output:
-                self.values[output] = value
-
-    def operand(self, node: str, operator: str, name: str) -> Operand:
-        try:
-            return self.lookup(name)
-        except KeyError:
-            raise ModelFileError(
-                f"{self.file}: node {node} ({operator}) reads {name}, which no node, input or initializer defines"
-            ) from None
-
-    def results(
-        self, node: onnx.NodeProto, name: str, operator: str, domain: str, operands: tuple[Operand | None, ...]
-    ) -> Sequence[Operand]:
-        refusal = self.known_operator(node, domain)
-        if refusal:
-            self.problems.append(Unsupported(name, operator, *refusal))
-            raise Refused
-        known = [value for value in operands if isinstance(value, Constant | None)]
-        constant = len(known) == len(operands)
-        first = operands[0] if operands else None
-        if not domain and node.op_type in CONTROL_FLOW:
-            values = [value for value in operands if not isinstance(value, Unknown | TensorList)]
-            if any(isinstance(value, TensorList) for value in operands):
-                self.problems.append(Unsupported(name, operator, "it reads a sequence", "use tensors, one for each element"))
-            if len(values) < len(operands):
-                raise Refused
-            return CONTROL_FLOW[node.op_type].convert(self, node, name, values)
-        if node.op_type in ("Shape", "Size") and isinstance(first, str):
-            return [self.measure(node, first)]
-        own = own_operator(domain, node.op_type) is not None
-        if constant and not own and node.op_type not in (*NOT_FOLDED, "Constant", "QuantizeLinear", "DequantizeLinear"):
-            return self.folded(node, name, operator, known)
-        if importer_of(node.op_type, domain) is None:
-            self.problems.append(Unsupported(name, operator, "the operator is not supported", remedy(node.op_type, domain)))
-            raise Refused
-        if any(isinstance(value, Unknown) for value in operands):
-            raise Refused
-        return self.imported(node, name, operator, operands)
-
-    def known_operator(self, node: onnx.NodeProto, domain: str) -> tuple[str, str] | None:
-        """Problem and remedy of an operator that the standard, as the file uses it, does not have."""
-        own = own_operator(domain, node.op_type)
-        if own is not None:
-            return wrong_version(own, self.opsets.get(domain, 1))
-        if domain and f"{domain}.{node.op_type}" in IMPORTERS:
-            return None
-        if domain:
-            return "operators of this domain are not supported", remedy(node.op_type, domain)
-        opset = self.opsets.get("", 1)
-        if node.op_type in OF_ANY_OPSET:
-            return None
-        if not onnx.defs.has(node.op_type):
-            return "ONNX has no such operator", remedy(node.op_type, domain)
-        try:
-            onnx.defs.get_schema(node.op_type, opset)
-        except onnx.defs.SchemaError:
-            if node.op_type not in IMPORTERS:  # a newer opset would not help
-                return "the operator is not supported", remedy(node.op_type, domain)
-            first = min(s.since_version for s in onnx.defs.get_all_schemas_with_history() if s.name == node.op_type and s.domain == "")
-            return f"opset {opset} does not have it (it came with opset {first})", f"export with opset {first} or later"
-        return None
-
-    def measure(self, node: onnx.NodeProto, x: str) -> Constant:
-        """Shape or Size of an activation: known, because every shape is."""
-        shape = self.graph.tensors[x].shape
-        if node.op_type == "Size":
-            return Constant(node.output[0], np.asarray(int(np.prod(shape)), np.int64))
-        attributes = {a.name: a.i for a in node.attribute}
-        return Constant(node.output[0], np.asarray(shape[attributes.get("start", 0) : attributes.get("end", len(shape))], np.int64))
-
-    def folded(self, node: onnx.NodeProto, name: str, operator: str, operands: Sequence[Constant | None]) -> Sequence[Value]:
-        try:
-            results = fold(node, operands, self.opsets, min(self.model.ir_version, onnx.IR_VERSION))
-        except FoldingError as error:
-            raise ContradictionError(
-                f"{self.file}: node {name} ({operator}) has constant operands but cannot be evaluated: {error}"
-            ) from None
-        named = iter(results)
-        source = operands[0] if operands else None
-        return [keep_annotation(node, source, next(named)) if output else Constant("", np.zeros(0)) for output in node.output]
-
-    def imported(self, node: onnx.NodeProto, name: str, operator: str, operands: tuple[Operand | None, ...]) -> Sequence[Operand]:
-        at = len(self.graph.nodes)
-        domain = normal_domain(node.domain)
-        importer = importer_of(node.op_type, domain)
-        assert importer is not None
-        try:
-            attributes = {a.name: attribute_value(a) for a in node.attribute}
-        except Exception as error:  # tensors in attributes fail in as many ways as initializers
-            raise ModelFileError(f"{self.file}: an attribute of node {name} ({operator}) cannot be read: {error}") from None
-        call = NodeImport(
-            self.file,
-            self.graph,
-            name + self.suffix,
-            operator,
-            self.opsets.get("" if own_operator(domain, node.op_type) is None else domain, 1),
-            operands,
-            attributes,
-            tuple(output + self.suffix if output else "" for output in node.output),
-            self.used,
-            tuple(self.types.get(i, TensorProto.UNDEFINED) for i in node.input),
-        )
-        try:
-            quantization = move_floats(call)
-            texts = text_labels(call)
-            values = importer.convert(call)
-            if call.problems:
-                raise Refused
-            if texts:
-                keep_text_labels(call, values, texts)
-        except Refused:
-            del self.graph.nodes[at:]
-            self.problems += call.problems
-            raise
-        except (IndexError, KeyError, TypeError, ValueError) as error:
-            raise ContradictionError(f"{self.file}: node {name} ({operator}) is inconsistent: {type(error).__name__}: {error}") from error
-        if quantization is not None:
-            values = [self.quantized(call, value, quantization) for value in values]
-        return [
-            value if isinstance(value, TensorList) else self.named(at, value, output)
-            for value, output in zip(values, call.outputs, strict=False)
-        ]
-
-    def quantized(self, call: NodeImport, value: Value | TensorList, quantization: Quantization) -> Value:
-        """A result of what moves floats for int8 elements; indices stay as they are."""
-        assert isinstance(value, str)
-        if self.graph.tensors[value].dtype is not DType.FLOAT32:
-            return value
-        return call.emit("Quantize", [value], dtype=DType.INT8, quantization=quantization)
-
-    def named(self, at: int, value: Value, output: str) -> Value:
-        """Give the tensor that a node just wrote the name of the ONNX output."""
-        if not isinstance(value, str) or not output or output in self.graph.tensors:
-            return value
-        if any(value in node.outputs for node in self.graph.nodes[at:]):
-            rename(self.graph, value, output, at)
-            return output
-        return value
-
-    def unknown(self, node: onnx.NodeProto, operands: Iterable[Operand | None]) -> None:
-        """Stand-ins for the outputs of a refused node, of the shape that ONNX infers.
-
-        Only for what is computed at run time: taken for that, a constant would be refused as weights of the next node.
-        """
-        computed = any(isinstance(value, str) for value in operands)
-        for output in node.output:
-            if not output:
-                continue
-            self.values[output] = UNKNOWN
-            shape = self.inferred.get(output)
-            if (
-                computed
-                and shape is not None
-                and 0 not in shape
-                and (dtype := element_type(self.types.get(output, TensorProto.UNDEFINED))) is not None
-                and output not in self.graph.tensors
-            ):
-                self.graph.tensors[output] = Tensor(output, shape, dtype)
-                self.values[output] = output
-
-    # Outputs
-
-    def outputs(self) -> None:
-        fixed = all(isinstance(self.values.get(info.name), Constant) for info in self.model.graph.output)
-        for info in self.model.graph.output:
-            value = self.values.get(info.name)
-            if value is None:
-                raise ModelFileError(f"{self.file}: nothing computes the output {info.name}")
-            if isinstance(value, Constant):
-                if fixed:
-                    self.problems.append(
-                        Unsupported(
-                            info.name, "graph output", "it depends on no input", "remove the output, or check --shape and the inputs"
-                        )
-                    )
-                else:
-                    self.constant_output(value, info.name)
-                continue
-            if isinstance(value, Unknown):
-                continue
-            if isinstance(value, TensorList):
-                self.problems.append(Unsupported(info.name, "graph output", "it is a sequence", "make every element an output"))
-                continue
-            if value != info.name:
-                value = self.output_copy(value, info.name)
-            tensor = self.graph.tensors[value]
-            elem_type = info.type.tensor_type.elem_type
-            if is_quantized(tensor):
-                self.graph.io_dtypes[value] = INT8_TYPES.get(elem_type, DType.INT8)
-            self.graph.outputs.append(value)
-
-    def constant_output(self, value: Constant, name: str) -> None:
-        """An output that is known at conversion, beside others that are not."""
-        if value.array.size == 0:
-            self.problems.append(Unsupported(name, "graph output", "it has no elements", "remove the output"))
-            return
-        dtype = np.dtype(np.float32) if value.array.dtype.kind == "f" else value.array.dtype
-        try:
-            tensor = Tensor.constant(name, np.ascontiguousarray(value.array, dtype).reshape(value.array.shape))
-        except ValueError:
-            self.problems.append(Unsupported(name, "graph output", f"its elements are {dtype}", "remove the output"))
-            return
-        if name in self.graph.tensors and self.graph.tensors[name].data is not tensor.data:
-            rename(self.graph, name, self.graph.fresh(f"{name}_internal"), 0)
-        self.graph.tensors[name] = tensor
-        self.graph.outputs.append(name)
-
-    def output_copy(self, value: str, name: str) -> str:
-        """An output that is another name of a tensor: rename the tensor, or copy it where that has a name to keep."""
-        kept = {*self.graph.inputs, *(o.name for o in self.model.graph.output)}
-        if name in self.graph.tensors:
-            rename(self.graph, name, self.graph.fresh(f"{name}_internal"), 0)
-        if value not in kept and self.graph.producer(value) is not None:
-            rename(self.graph, value, name, 0)
-            for key, other in self.values.items():
-                if other == value:
-                    self.values[key] = name
-            return name
-        tensor = self.graph.tensors[value]
-        self.graph.tensors[name] = replace(tensor, name=name)
-        if value in self.graph.labels:
-            self.graph.labels[name] = self.graph.labels[value]
-        self.graph.nodes.append(Node("Reshape", name, (value,), (name,), {"shape": tensor.shape}))
-        return name
-
-
-def rename(graph: Graph, old: str, new: str, at: int) -> None:
-    """Rename a tensor in the nodes from index `at` on."""
-    graph.tensors[new] = replace(graph.tensors.pop(old), name=new)
-    if old in graph.labels:
-        graph.labels[new] = graph.labels.pop(old)
-    for i in range(at, len(graph.nodes)):
-        node = graph.nodes[i]
-        if old in node.inputs or old in node.outputs:
-            graph.nodes[i] = replace(
-                node,
-                inputs=tuple(new if name == old else name for name in node.inputs),
-                outputs=tuple(new if name == old else name for name in node.outputs),
             )
-    graph.outputs = [new if name == old else name for name in graph.outputs]
+            walk.values[info.name] = UNKNOWN
+            continue
+        walk.graph.tensors[info.name] = tensor
+        walk.graph.inputs.append(info.name)
+        walk.values[info.name] = info.name
+
+
+def input_quantization(walk: Walk, name: str, elem_type: int) -> Quantization | None:
+    """What the DequantizeLinear behind an int8 input says, looking through nodes that only move elements. None where there is
+    none: its integers stand for themselves."""
+    known = {k: np.asarray(v.array) for k, v in walk.values.items() if isinstance(v, Constant)}
+    reached = {name}
+    for node in walk.model.graph.node:
+        if node.op_type == "Constant" and len(node.attribute) == 1 and node.attribute[0].name == "value":
+            known[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
+        elif node.op_type == "Constant" and len(node.attribute) == 1 and node.attribute[0].name == "value_float":
+            known[node.output[0]] = np.asarray(node.attribute[0].f, np.float32)
+        if (operand := scaled_operand(node, reached, known)) is not None:
+            zero_point = known.get(operand[1])
+            zero = 0 if zero_point is None else int(zero_point.reshape(-1)[0])
+            return Quantization.per_tensor(known[operand[0]].reshape(-1)[0], zero - (128 if elem_type == TensorProto.UINT8 else 0))
+        if not node.input or node.input[0] not in reached:
+            continue
+        if node.op_type == "Cast" and any(a.name == "to" and a.i in FLOAT_TYPES for a in node.attribute):
+            return IDENTITY_CAST[INT8_TYPES[elem_type]]
+        if node.op_type in MOVES_INT8 or node.op_type == "Identity":
+            reached.update(node.output)
+    return None
+
+
+def import_outputs(walk: Walk) -> None:
+    fixed = all(isinstance(walk.values.get(info.name), Constant) for info in walk.model.graph.output)
+    for info in walk.model.graph.output:
+        value = walk.values.get(info.name)
+        if value is None:
+            raise ModelFileError(f"{walk.file}: nothing computes the output {info.name}")
+        if isinstance(value, Constant):
+            if fixed:
+                walk.problems.append(
+                    Unsupported(info.name, "graph output", "it depends on no input", "remove the output, or check --shape and the inputs")
+                )
+            else:
+                constant_output(walk, value, info.name)
+            continue
+        if isinstance(value, Unknown):
+            continue
+        if isinstance(value, TensorList):
+            walk.problems.append(Unsupported(info.name, "graph output", "it is a sequence", "make every element an output"))
+            continue
+        if value != info.name:
+            value = output_copy(walk, value, info.name)
+        tensor = walk.graph.tensors[value]
+        elem_type = info.type.tensor_type.elem_type
+        if is_quantized(tensor):
+            walk.graph.io_dtypes[value] = INT8_TYPES.get(elem_type, DType.INT8)
+        walk.graph.outputs.append(value)
+
+
+def constant_output(walk: Walk, value: Constant, name: str) -> None:
+    """An output that is known at conversion, beside others that are not."""
+    if value.array.size == 0:
+        walk.problems.append(Unsupported(name, "graph output", "it has no elements", "remove the output"))
+        return
+    dtype = np.dtype(np.float32) if value.array.dtype.kind == "f" else value.array.dtype
+    try:
+        tensor = Tensor.constant(name, np.ascontiguousarray(value.array, dtype).reshape(value.array.shape))
+    except ValueError:
+        walk.problems.append(Unsupported(name, "graph output", f"its elements are {dtype}", "remove the output"))
+        return
+    if name in walk.graph.tensors and walk.graph.tensors[name].data is not tensor.data:
+        rename(walk.graph, name, walk.graph.fresh(f"{name}_internal"), 0)
+    walk.graph.tensors[name] = tensor
+    walk.graph.outputs.append(name)
+
+
+def output_copy(walk: Walk, value: str, name: str) -> str:
+    """An output that is another name of a tensor: rename the tensor, or copy it where that has a name to keep."""
+    kept = {*walk.graph.inputs, *(o.name for o in walk.model.graph.output)}
+    if name in walk.graph.tensors:
+        rename(walk.graph, name, walk.graph.fresh(f"{name}_internal"), 0)
+    if value not in kept and walk.graph.producer(value) is not None:
+        rename(walk.graph, value, name, 0)
+        for key, other in walk.values.items():
+            if other == value:
+                walk.values[key] = name
+        return name
+    tensor = walk.graph.tensors[value]
+    walk.graph.tensors[name] = replace(tensor, name=name)
+    if value in walk.graph.labels:
+        walk.graph.labels[name] = walk.graph.labels[value]
+    walk.graph.nodes.append(Node("Reshape", name, (value,), (name,), {"shape": tensor.shape}))
+    return name
 
 
 def scaled_operand(node: onnx.NodeProto, reached: Set[str], known: Mapping[str, NDArray[Any]]) -> tuple[str, str] | None:
@@ -463,54 +170,3 @@ def scaled_operand(node: onnx.NodeProto, reached: Set[str], known: Mapping[str, 
         if names[data] in reached and fixed and known[names[scale]].size == 1:
             return names[scale], names[zero_point]
     return None
-
-
-def element_type(elem_type: int) -> DType | None:
-    """The type that the IR has for a TensorProto.DataType."""
-    return DType.FLOAT32 if elem_type in FLOAT_TYPES else PLAIN_TYPES.get(elem_type)
-
-
-def normal_domain(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain
-
-
-def attribute_value(attribute: onnx.AttributeProto) -> Any:
-    """As Python or numpy: text decoded, tensors as arrays."""
-    value = helper.get_attribute_value(attribute)
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
-    if isinstance(value, onnx.TensorProto):
-        return numpy_helper.to_array(value)
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [part.decode(errors="replace") if isinstance(part, bytes) else part for part in value]
-    return value
-
-
-def static_shape(info: onnx.ValueInfoProto) -> Shape | None:
-    """The shape of a value where every dimension is a number."""
-    tensor = info.type.tensor_type
-    if not info.type.HasField("tensor_type") or not tensor.HasField("shape"):
-        return None
-    if not all(d.HasField("dim_value") for d in tensor.shape.dim):
-        return None
-    return tuple(d.dim_value for d in tensor.shape.dim)
-
-
-def reads(node: onnx.NodeProto) -> set[str]:
-    """Names that a node reads, those of its branches and bodies included."""
-    names = {name for name in node.input if name}
-    for attribute in node.attribute:
-        for graph in (attribute.g, *attribute.graphs) if attribute.HasField("g") or attribute.graphs else ():
-            inner = {name for child in graph.node for name in reads(child)} | {output.name for output in graph.output}
-            names |= inner - {name for child in graph.node for name in child.output}
-    return names
-
-
-def live_nodes(nodes: Sequence[onnx.NodeProto], outputs: Sequence[str]) -> list[onnx.NodeProto]:
-    """The nodes that `outputs` depend on, in order."""
-    wanted, live = set(outputs), []
-    for node in reversed(nodes):
-        if wanted.intersection(node.output):
-            live.append(node)
-            wanted |= reads(node)
-    return live[::-1]

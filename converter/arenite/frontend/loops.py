@@ -14,13 +14,14 @@ import onnx
 
 from arenite.frontend.bodies import State, as_before, as_float, call_of, run_body
 from arenite.frontend.node_import import NodeImport, Refused
+from arenite.frontend.onnx_graph import live_nodes, reads
 from arenite.frontend.values import Constant, Value
 from arenite.graph import DType, Quantization, Tensor
 from arenite.graph.operators import UNBOUNDED
 from arenite.graph.operators.control import UNLIMITED
 
 if TYPE_CHECKING:
-    from arenite.frontend.graph_import import Walk
+    from arenite.frontend.walk import Walk
 
 UNROLLED_NODES = 256
 """Nodes of the IR that one loop may become. Beyond that the body is kept once: an interpreted node takes some hundred bytes of flash."""
@@ -126,8 +127,6 @@ def trip_count(walk: Walk, repeated: Repeated, trips: Value | None, condition: V
 
 def _read(body: onnx.GraphProto, wanted: set[str]) -> set[str]:
     """All names that the computation of `wanted` reads, and they themselves."""
-    from arenite.frontend.graph_import import live_nodes, reads
-
     return wanted | {name for node in live_nodes(body.node, list(wanted)) for name in reads(node)}
 
 
