@@ -95,7 +95,9 @@ def top_k(b: Builder, x: str) -> bool:
     k = b.integer(1, shape[axis])
     values = f"v{len(b.nodes)}"
     inputs = [x, b.constant(np.array([k], np.int64))]
-    node = helper.make_node("TopK", inputs, [values, f"indices{len(b.nodes)}"], name=f"topk_{len(b.nodes)}", axis=axis, largest=b.integer(0, 1))
+    node = helper.make_node(
+        "TopK", inputs, [values, f"indices{len(b.nodes)}"], name=f"topk_{len(b.nodes)}", axis=axis, largest=b.integer(0, 1)
+    )
     b.nodes.append(node)
     b.shapes[values] = (*shape[:axis], k, *shape[axis + 1 :])
     return True

@@ -23,7 +23,9 @@ def _layer_normalization(node: Node, graph: Graph, inputs: Stored, y: Tensor) ->
     deviation = np.sqrt(((rows - mean) ** 2).mean(axis=1, keepdims=True) + a["epsilon"])
     normal = np.divide(rows - mean, deviation, out=np.zeros_like(rows), where=deviation > 0)
     gain, offset = (
-        np.repeat(np.asarray(operand, np.float64).reshape(a["period"], -1), a["length"] // (np.asarray(operand).size // a["period"]), axis=1)
+        np.repeat(
+            np.asarray(operand, np.float64).reshape(a["period"], -1), a["length"] // (np.asarray(operand).size // a["period"]), axis=1
+        )
         for operand in inputs[1:]
     )
     repeats = len(rows) // a["period"]
@@ -31,7 +33,9 @@ def _layer_normalization(node: Node, graph: Graph, inputs: Stored, y: Tensor) ->
     offset = np.tile(offset, (repeats, 1)) * 2.0 ** (a["offset_shift"] - a["shift"])
     value = (normal * gain + offset - y_zero) * y_scale
     limited = a["epsilon_high"] >= 1 << 29
-    return Expectation(value.reshape(y.shape), np.inf if limited else 0.501 + (np.abs(gain) * a["length"] ** 0.5 * 2.0**-26).reshape(y.shape))
+    return Expectation(
+        value.reshape(y.shape), np.inf if limited else 0.501 + (np.abs(gain) * a["length"] ** 0.5 * 2.0**-26).reshape(y.shape)
+    )
 
 
 def _reduction(function: Callable[..., Real], slack: Callable[[Real], Real | float]) -> Oracle:

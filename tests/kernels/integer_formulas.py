@@ -31,7 +31,7 @@ def layer_normalization(case: Case) -> Values:
         while square * 4**j < 1 << 62:
             j += 1
         reciprocal = min((1 << 62) // isqrt(square * 4**j), (1 << 31) - 1)
-        assert 1 << 30 <= reciprocal
+        assert reciprocal >= 1 << 30
         t = 62 - j - k - f
         assert 3 <= t <= 62
         scale = 2 ** max(32 - t, 0)

@@ -1,4 +1,4 @@
-"""Normalizations, reductions, orders and choices in int8 models: nothing of them runs in float, and they keep the accuracy of eight bits."""
+"""Normalizations, reductions, orders and choices in int8 models: nothing of them runs in float, and eight bits keep their accuracy."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ def real_results(model: QuantizedModel, engine: Any, samples: np.ndarray) -> lis
     for sample in samples:
         outputs = runs.run([quantize_values(sample, q)])
         steps = [graph.tensors[name].quantization for name in graph.outputs]
-        results.append([y if s is None else float(s.scale) * (y.astype(np.float64) - int(s.zero_point)) for y, s in zip(outputs, steps, strict=True)])
+        results.append(
+            [y if s is None else float(s.scale) * (y.astype(np.float64) - int(s.zero_point)) for y, s in zip(outputs, steps, strict=True)]
+        )
     return results
 
 

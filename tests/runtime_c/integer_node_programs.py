@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from arenite.emit import Program
 from arenite.graph import DType
-
 from runtime_c.typed_node_programs import node
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """fuse_normalization: constant products and sums behind a LayerNormalization, with a Reshape before them or not, become its scale and bias.
 
-InstanceNormalization and GroupNormalization are rows whose scale is one a channel: one a row, or one a part of a row, and the same again for
-the next image. As part of the node they cost the int8 form no rounding of their own. A Relu fused into the sum goes along.
+InstanceNormalization and GroupNormalization are rows whose scale is one a channel: one a row, or one a part of a row, and the same again
+for the next image. As part of the node they cost the int8 form no rounding of their own. A Relu fused into the sum goes along.
 """
 
 from __future__ import annotations

@@ -93,5 +93,3 @@ def fixed_point(gain: Values, offset: Values, fraction: int) -> tuple[NDArray[np
     gains = np.clip(np.rint(gain * 2.0 ** (shift - fraction)), -limit, limit).astype(np.int32)
     offsets = np.rint(offset * 2.0 ** (shift - offset_shift)).astype(np.int32)
     return gains, offsets, shift, offset_shift
-
-

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import log, prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arenite.graph import Graph, Node, Quantization, Tensor
 from arenite.quantize.lower_movement import same_scale
@@ -29,7 +30,7 @@ def fits_reduction(graph: Graph, node: Node) -> bool:
     """Whether the int8 form proves its sums for so many elements."""
     shape, a = graph.tensor(node.input).shape, node.attributes
     axes = (a["axis"],) if node.op == "CumSum" else a["axes"]
-    return prod(shape[axis] for axis in axes) <= LARGEST_COUNT[node.op]
+    return bool(prod(shape[axis] for axis in axes) <= LARGEST_COUNT[node.op])
 
 
 def lower_reduction(lowering: Lowering, node: Node) -> None:
@@ -138,7 +139,7 @@ def lower_comparison(lowering: Lowering, node: Node) -> None:
     lowering.emit(node, node.op, (left, right), variant="plain_int8", **geometry(node))
 
 
-def comparison_table(op: str, x: Quantization, constant: float, swapped: bool) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
+def comparison_table(op: str, x: Quantization, constant: float, swapped: bool) -> NDArray[np.int8]:
     """The truths of x op constant, or with `swapped` of constant op x. Equal is with the nearest step, where x has it."""
     steps = np.arange(-128, 128)
     values = scale_of(x) * (steps - zero_point_of(x)).astype(np.float64)
@@ -146,8 +147,8 @@ def comparison_table(op: str, x: Quantization, constant: float, swapped: bool) -
     if op == "Equal":
         limits, half = representable(x), scale_of(x) / 2
         inside = limits.low - half <= constant <= limits.high + half
-        return (inside & (steps == int(quantize_values(constant, x)))).astype(np.int8)
-    return (a < b if op == "Less" else a <= b).astype(np.int8)
+        return np.asarray(inside & (steps == int(quantize_values(constant, x))), np.int8)
+    return np.asarray(a < b if op == "Less" else a <= b, np.int8)
 
 
 def _quantization(lowering: Lowering, tensor: Tensor) -> Quantization:

@@ -22,7 +22,7 @@ def _reduced(p: Any, x: Array) -> Int64:
 
 
 def _requantize(p: Any, acc: Int64) -> Int64:
-    return p.output_zero_point + requantize_wide(acc, np.asarray([[p.multiplier, p.shift]], np.int32))
+    return np.asarray(p.output_zero_point + requantize_wide(acc, np.asarray([[p.multiplier, p.shift]], np.int32)))
 
 
 def _reduction(function: Callable[[Int64], Int64]) -> Callable[[Any, Array, Array], None]:

@@ -44,7 +44,7 @@ def layer_normalization_int8(p: Any, x: Array, gain: Array, offset: Array, y: Ar
     def of_elements(operand: Array) -> Array:
         """[rows, length]: what belongs to each element."""
         periodic = np.repeat(operand.reshape(p.period, p.blocks).astype(np.int64), p.length // p.blocks, axis=1)
-        return periodic[np.arange(p.rows) % p.period]
+        return np.asarray(periodic[np.arange(p.rows) % p.period])
 
     value = u * of_elements(gain) + (of_elements(offset) << p.offset_shift) + (1 << (p.shift - 1))
     store(y, value >> p.shift, p)
