@@ -44,7 +44,7 @@ BOUND: dict[str, dict[int, str]] = {
     "CumProd": {1: "axis"},
     "CumSum": {1: "axis"},
     "DFT": {1: "dft_length", 2: "axis"},
-    "Dropout": {1: "ratio", 2: "training_mode"},
+    "Dropout": {1: "ratio, where there is a training_mode", 2: "training_mode"},
     "Expand": {1: "shape of the result"},
     "HammingWindow": {0: "size: the length of the window"},
     "HannWindow": {0: "size: the length of the window"},
@@ -64,7 +64,6 @@ BOUND: dict[str, dict[int, str]] = {
     "Squeeze": _AXES,
     "Tile": {1: "repeats"},
     "TopK": {1: "k: a dimension of the result"},
-    "Trilu": {1: "k: the diagonal"},
     "Unsqueeze": _AXES,
     "Upsample": {1: "scales"},
 }
@@ -118,7 +117,10 @@ def bound_inputs(model: onnx.ModelProto) -> tuple[str, ...]:
     """The graph inputs that BOUND names."""
     graph_inputs = {info.name for info in model.graph.input}
     found = [
-        name for node in model.graph.node for i, name in enumerate(node.input) if name in graph_inputs and i in BOUND.get(node.op_type, {})
+        name
+        for node in model.graph.node
+        for i, name in enumerate(node.input)
+        if name in graph_inputs and i in BOUND.get(node.op_type, {}) and not (node.op_type == "Dropout" and len(node.input) < 3)
     ]
     return tuple(dict.fromkeys(found))
 
