@@ -22,6 +22,7 @@ from arenite.passes.join_normalization import join_normalization
 from arenite.passes.lower_affine import lower_affine
 from arenite.passes.merge_common_subexpressions import merge_common_subexpressions
 from arenite.passes.merge_views import merge_views
+from arenite.passes.narrow_integers import narrow_integers
 from arenite.passes.propagate_annotations import propagate_annotations
 from arenite.passes.recognize_functions import recognize_functions
 from arenite.passes.reduce_slopes import reduce_slopes
@@ -94,7 +95,7 @@ def optimize(graph: Graph, *, io_layout: str = "onnx", calibrates: bool = False,
     )
     # What could not be folded takes the form that the target executes; that form may fold and fuse again.
     lower: Sequence[Pass] = (reduce_slopes, fuse_elementwise, fuse_normalization, lower_affine)
-    finish: Sequence[Pass] = (arrange_reductions, merge_views, fold_constants, merge_common_subexpressions)
+    finish: Sequence[Pass] = (arrange_reductions, narrow_integers, merge_views, fold_constants, merge_common_subexpressions)
 
     graph = _with_bodies(graph)
     graph = run(graph, prepare)
