@@ -59,8 +59,10 @@ def test_condition_that_stops_early(agree):
 
 def test_condition_alone(agree):
     """Without a trip count: while."""
-    text = STOPPING.replace(", int64 n, bool first", "").replace("Loop (n, first,", "Loop (, true,").replace(
-        "one = ", "true = Constant<value = bool {1}>() one = "
+    text = (
+        STOPPING.replace(", int64 n, bool first", "")
+        .replace("Loop (n, first,", "Loop (, true,")
+        .replace("one = ", "true = Constant<value = bool {1}>() one = ")
     )
     agree(text, [{"x": np.full(4, value, np.float32)} for value in (0.1, 0.7, 3.0)])
 

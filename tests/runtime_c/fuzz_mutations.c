@@ -29,7 +29,7 @@ static const uint32_t EDGES[] = {0,          1,          2,          3,         
                                  255,        256,        0xffff,     0x10000,    1 << 20,    (1 << 27), (1 << 27) + 1, 0x40000000,
                                  0x7fffffff, 0x80000000, 0x80000001, 0xfffffff0, 0xfffffffe, UINT32_MAX};
 #define PATIENCE_US 20000 /* of CPU: a loop may have been given any number of iterations */
-#define EDGE_COUNT (sizeof EDGES / sizeof EDGES[0])
+#define EDGE_COUNT  (sizeof EDGES / sizeof EDGES[0])
 
 typedef struct seed_model {
     uint8_t *bytes;
