@@ -10,7 +10,7 @@ from arenite.emit.program import Storage
 from arenite.graph import DType, Quantization
 from arenite.plan import Memory
 
-from runtime_c import control_programs, integer_node_programs, typed_node_programs, typed_programs
+from runtime_c import control_programs, integer_image_programs, integer_node_programs, typed_node_programs, typed_programs
 
 CLAMP = {"activation_min": -128, "activation_max": 127}
 POINTS = {"input_zero_point": 3, "output_zero_point": -5}
@@ -229,6 +229,8 @@ PROGRAMS = {
     "typed_sampling": lambda: typed_node_programs.sampling(ProgramBuilder(11)),
     "typed_signals": lambda: typed_node_programs.signals(ProgramBuilder(13)),
     "control": lambda: control_programs.control(ProgramBuilder(14)),
+    "typed_integer": lambda: typed_node_programs.integers(ProgramBuilder(16)),
     "typed_recurrent": lambda: typed_node_programs.recurrent(ProgramBuilder(10)),
     "integer_reductions": lambda: integer_node_programs.statistics(ProgramBuilder(12)),
+    "integer_images": lambda: integer_image_programs.images(ProgramBuilder(15)),
 }
