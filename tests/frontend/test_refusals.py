@@ -82,8 +82,7 @@ def test_operator_that_a_newer_opset_would_not_help(attempt, values):
 @pytest.mark.parametrize(
     ("op", "domain", "advice"),
     [
-        ("QLinearConv", "", "QDQ"),
-        ("QGemm", "com.microsoft", "QDQ"),
+        ("QAttention", "com.microsoft", "QDQ"),
         ("FusedConv", "com.microsoft", "before onnxruntime's graph optimizations"),
         ("DictVectorizer", "ai.onnx.ml", "a tensor of numbers"),
         ("Custom", "acme", "model-local function"),

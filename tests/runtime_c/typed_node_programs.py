@@ -153,3 +153,29 @@ def signals(b: ProgramBuilder) -> Program:
         outputs += node(b, "NonMaxSuppression", "float32", [boxes, scores, *thresholds], limit=2, centred=centred)
     outputs += node(b, "Det", "float32", [matrices])
     return b.program([x, z, boxes, scores, threshold, matrices], outputs[-8:])
+
+
+def integers(b: ProgramBuilder) -> Program:
+    """Scales and zero points of run time: whatever the memory holds."""
+    x, scale, row = b.activation(2, 6, 5, dtype=DType.FLOAT32), b.activation(1, dtype=DType.FLOAT32), b.activation(6, dtype=DType.FLOAT32)
+    blocks = b.activation(2, 3, 5, dtype=DType.FLOAT32)
+    inputs, outputs = [x, scale, row, blocks], []
+    for variant, dtype in (("plain_int8", DType.INT8), ("uint8", DType.UINT8), ("int16", DType.INT16), ("uint16", DType.UINT16)):
+        zero = b.activation(6, dtype=dtype, quantized=False)
+        q = node(b, "QuantizeLinear", variant, [x, row, zero], axis=1, block=0, to=dtype.value)
+        node(b, "QuantizeLinear", variant, [x, blocks, -1], axis=1, block=2, to=dtype.value)
+        outputs += node(b, "DequantizeLinear", variant, [*q, blocks, -1], axis=1, block=2)
+        node(b, "DequantizeLinear", variant, [*q, row, zero], axis=1, block=0)
+        inputs.append(zero)
+    y, y_scale, y_zero = node(b, "DynamicQuantizeLinear", "float32", [x])
+    rows, weight_zero = b.activation(6, 1, dtype=DType.UINT8, quantized=False), b.activation(4, dtype=DType.INT8, quantized=False)
+    weight = b.constant(b.random.integers(-128, 128, (4, 2, 2, 3), np.int8))
+    matrix = b.constant(b.random.integers(-128, 128, (5, 4), np.int8))
+    image = b.activation(1, 5, 4, 6, dtype=DType.UINT8, quantized=False)
+    window = {"strides": (1, 2), "dilations": (1, 1), "pads": (1, 0, 1, 1), "group": 2}
+    acc = node(b, "ConvInteger", "bytes", [image, weight, y_zero, weight_zero], **window)
+    node(b, "ConvInteger", "bytes", [image, weight, -1, -1], **window)
+    outputs += node(b, "DequantizeLinear", "int32", [*acc, scale, -1], axis=0, block=0)
+    outputs += node(b, "MatMulInteger", "bytes", [y, matrix, rows, -1])
+    outputs += node(b, "FakeQuantize", "float32", [x], scale=0.0371, zero_point=-5)
+    return b.program([*inputs, rows, weight_zero, image], [*outputs, y, y_scale])

@@ -8,7 +8,6 @@ _QUANTIZED = "quantize in QDQ format (onnxruntime.quantization.QuantFormat.QDQ),
 _CUT = "end the model at the input of this node and compute it in the application"
 
 _BY_OPERATOR = {
-    "NonZero": _CUT,
     "Unique": _CUT,
     "Bernoulli": "a random number is drawn at run time: remove the node for inference, or draw it in the application",
     "Erfc": "Erfc(x) is 1 − Erf(x); Keras: use activation='gelu' with approximate=True, or export with tf2onnx 1.17 or later",
