@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -131,3 +132,62 @@ def test_a_runtime_that_lacks_it_says_so(built: tuple[Path, dict[str, list[list[
     with pytest.raises(arenite_runtime.ModelError, match=r"com\.example::MedianFilter of somebody's own") as caught:
         arenite_runtime.Model.load(built[0] / "int8" / "model.arn")
     assert caught.value.status == "ARN_ERROR_OPERATOR"
+
+
+PROGRAMS = {
+    "compiled": """
+#include <stdio.h>
+#include "model.h"
+static uint8_t arena[MODEL_ARENA_BYTES] __attribute__((aligned(16)));
+int main(void) {
+    fread(model_input(arena, 0), 1, MODEL_INPUT_0_BYTES, stdin);
+    model_invoke(arena);
+    return fwrite(model_output(arena, 0), 1, MODEL_OUTPUT_0_BYTES, stdout) != MODEL_OUTPUT_0_BYTES;
+}
+""",
+    "interpreted": """
+#include <stdio.h>
+#include "model_model.h"
+static uint8_t arena[MODEL_MODEL_ARENA_BYTES] ARN_ALIGNED(16);
+int main(void) {
+    arn_region regions[1] = {{arena, sizeof arena}};
+    arn_model model;
+    arn_session session;
+    if (arn_model_open(&model, model_model, sizeof model_model) || arn_session_init(&session, &model, &model_resolver, regions, 1)) {
+        return 2;
+    }
+    arn_tensor in = arn_input(&session, 0), out = arn_output(&session, 0);
+    fread(in.data, 1, in.bytes, stdin);
+    arn_invoke(&session);
+    return fwrite(out.data, 1, out.bytes, stdout) != out.bytes;
+}
+""",
+}
+CMAKE = """
+cmake_minimum_required(VERSION 3.16)
+project(filtering C)
+add_subdirectory({folder} model)
+add_executable(compiled compiled.c)
+target_link_libraries(compiled PRIVATE model)
+add_executable(interpreted interpreted.c)
+target_link_libraries(interpreted PRIVATE model_interpreted)
+"""
+
+
+@pytest.mark.long
+def test_cmake_builds_it(built: tuple[Path, dict[str, list[list[float]] | str]], samples: np.ndarray, tmp_path: Path) -> None:
+    """A firmware project of its own, in which nothing knows of Python."""
+    if shutil.which("cmake") is None or shutil.which("cc") is None:
+        pytest.skip("cmake or a C compiler is not installed")
+    folder, found = built
+    for name, text in PROGRAMS.items():
+        (tmp_path / f"{name}.c").write_text(text)
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE.format(folder=folder / "int8"))
+    for step in (["-S", tmp_path, "-B", tmp_path / "build"], ["--build", tmp_path / "build", "-j2"]):
+        done = subprocess.run(["cmake", *step], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    (port,) = json.loads((folder / "int8" / "report.json").read_text())["inputs"]
+    stored = np.clip(np.rint(samples[0] / np.float32(port["scale"])) + port["zero_point"], -128, 127).astype(np.int8)
+    for name in PROGRAMS:
+        done = subprocess.run([tmp_path / "build" / name], input=stored.tobytes(), capture_output=True, check=True)
+        assert np.frombuffer(done.stdout, np.int8).tolist() == found["int8 numpy"][0], name
