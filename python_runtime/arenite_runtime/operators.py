@@ -1523,7 +1523,6 @@ OPERATORS = (
             Field("epsilon_high"),
             Field("precision"),
             Field("fraction"),
-            Field("offset_shift"),
             Field("shift"),
             Field("activation_min"),
             Field("activation_max"),

@@ -1347,8 +1347,7 @@ typedef struct arn_layer_normalization_params {
     int32_t epsilon_high;   /* high 32 bits of E, 0…2^29 */
     int32_t precision;      /* k */
     int32_t fraction;       /* f */
-    int32_t offset_shift;   /* c */
-    int32_t shift;          /* h, 33…61 */
+    int32_t shift;          /* h, 1…24 */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_layer_normalization_params;

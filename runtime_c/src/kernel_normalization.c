@@ -37,8 +37,8 @@ static int log2_up(int32_t n) {
 static int is_fixed_point(const arn_layer_normalization_params *p) {
     const int bits = log2_up(p->length);
     return arn_in(p->epsilon_high, 0, (1 << 29) - (p->epsilon_low != 0)) && arn_in(p->precision, 0, (45 - 2 * bits) / 2) &&
-           arn_in(p->fraction, 0, 28 - (bits + 1) / 2) && arn_in(p->shift, 33, 61) && arn_in(p->offset_shift, 0, 30) &&
-           arn_is_int8(p->input_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
+           arn_in(p->fraction, 0, 28 - (bits + 1) / 2) && arn_in(p->shift, 1, 24) && arn_is_int8(p->input_zero_point) &&
+           arn_is_clamp(p->activation_min, p->activation_max);
 }
 
 static int check_layer_normalization(const arn_signature *s) {

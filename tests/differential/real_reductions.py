@@ -29,12 +29,13 @@ def _layer_normalization(node: Node, graph: Graph, inputs: Stored, y: Tensor) ->
         for operand in inputs[1:]
     )
     repeats = len(rows) // a["period"]
-    gain = np.tile(gain, (repeats, 1)) * 2.0 ** (a["fraction"] - a["shift"])
-    offset = np.tile(offset, (repeats, 1)) * 2.0 ** (a["offset_shift"] - a["shift"])
+    gain = np.tile(gain, (repeats, 1)) * 2.0 ** (a["fraction"] - 32 - a["shift"])
+    offset = np.tile(offset, (repeats, 1)) * 2.0 ** -a["shift"] - 0.5
     value = (normal * gain + offset - y_zero) * y_scale
     limited = a["epsilon_high"] >= 1 << 29
     return Expectation(
-        value.reshape(y.shape), np.inf if limited else 0.501 + (np.abs(gain) * a["length"] ** 0.5 * 2.0**-26).reshape(y.shape)
+        value.reshape(y.shape),
+        np.inf if limited else 0.5 + 2.0 ** -a["shift"] + (np.abs(gain) * a["length"] ** 0.5 * 2.0**-26).reshape(y.shape),
     )
 
 

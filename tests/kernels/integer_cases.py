@@ -20,15 +20,15 @@ def layer_normalization(draw: DrawFn, sound: bool = False, size: int = 70) -> Ca
     precision = draw(st.integers(0, (45 - 2 * bits) // 2))
     epsilon = draw(st.one_of(st.sampled_from([0, 1, 1 << 61]), st.integers(0, 61).map(lambda n: (1 << n) - 1), st.integers(0, 1 << 61)))
     fraction = 28 - (bits + 1) // 2 if sound else draw(st.integers(0, 28 - (bits + 1) // 2))
-    shift = draw(st.integers(33, 61))
+    shift = draw(st.integers(1, 24))
     rng = generator(draw)
     gain = multipliers(draw, period, blocks, low=-INT32[1])
-    offset_shift = draw(st.integers(0, 30))
-    offset = rng.integers(*INT32, (period, blocks), endpoint=True).astype(np.int32)
+    edge = (1 << 30) - 1 if sound else INT32[1]
+    offset = rng.integers(-edge, edge, (period, blocks), endpoint=True).astype(np.int32)
     low = np.int64(epsilon & 0xFFFFFFFF).astype(np.int32)
     record: dict[str, Any] = {"rows": rows, "length": length, "period": period, "blocks": blocks, "centred": draw(st.integers(0, 1))}
     record |= {"input_zero_point": zero_point(draw), "epsilon_low": int(low), "epsilon_high": epsilon >> 32, "precision": precision}
-    record |= {"fraction": fraction, "offset_shift": offset_shift, "shift": shift, **clamp(draw)}
+    record |= {"fraction": fraction, "shift": shift, **clamp(draw)}
     return Case("LayerNormalization", "int8", record, [elements(draw, rows, length), gain, offset], output(draw, rows * length))
 
 

@@ -42,8 +42,9 @@ def layer_normalization(case: Case) -> Values:
             u = d * reciprocal // (1 << 32)
             assert abs(u) <= (1 << 28) + 1
             place = row % p["period"], i // (n // p["blocks"])
-            start = int(offset[place]) * 2 ** p["offset_shift"]
-            result.append(clamp(p, (u * int(gain[place]) + start + 2 ** (p["shift"] - 1)) // 2 ** p["shift"]))
+            value = u * int(gain[place]) // (1 << 32) + int(offset[place])
+            assert abs(value) < 1 << 31
+            result.append(clamp(p, value // 2 ** p["shift"]))
     return result
 
 

@@ -24,8 +24,7 @@ def statistics(b: ProgramBuilder) -> Program:
         "epsilon_high": 1 << 10,
         "precision": 12,
         "fraction": 25,
-        "offset_shift": 28,
-        "shift": 44,
+        "shift": 18,
     }
     gains = [b.constant(b.random.integers(-(1 << 22), 1 << 22, shape, np.int32)) for shape in ((1, 20), (1, 20), (2, 4), (2, 4))]
     table = b.constant(np.rint(2.0**20 * np.exp(-0.05 * np.arange(256))).astype(np.int32))

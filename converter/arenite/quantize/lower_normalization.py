@@ -11,10 +11,8 @@ from arenite.quantize.lowering import Lowering
 from arenite.quantize.multipliers import scale_of, zero_point_of
 
 LARGEST_TERM = 1 << 61
-LARGEST_OFFSET_SHIFT = 30
-LEAST_SHIFT, GREATEST_SHIFT = 33, 61
-OFFSET_BITS = 16
-"""Of an offset's fraction, where it has room for so many."""
+LEAST_SHIFT, GREATEST_SHIFT = 1, 24
+LARGEST_GAIN, LARGEST_OFFSET = (1 << 31) - 1, (1 << 30) - 1
 
 Values = NDArray[np.float64]
 
@@ -34,8 +32,8 @@ def lower_normalization(lowering: Lowering, node: Node) -> None:
     ]
     scale, bias = np.broadcast_arrays(*operands)
     fraction = 28 - (_log2_up(a["length"]) + 1) // 2
-    gain, offset, shift, offset_shift = fixed_point(scale / scale_of(y), bias / scale_of(y) + zero_point_of(y), fraction)
-    if np.any(np.abs(gain) >= (1 << 31) - 1):
+    gain, offset, shift = fixed_point(scale / scale_of(y), bias / scale_of(y) + zero_point_of(y), fraction)
+    if np.any(np.abs(gain) >= LARGEST_GAIN):
         lowering.note(node, "the output scale is so small that gains had to be limited")
     epsilon, precision = scaled_epsilon(float(a["epsilon"]) / scale_of(x_q) ** 2, a["length"])
     lowering.emit(
@@ -51,7 +49,6 @@ def lower_normalization(lowering: Lowering, node: Node) -> None:
         epsilon_high=epsilon >> 32,
         precision=precision,
         fraction=fraction,
-        offset_shift=offset_shift,
         shift=shift,
         **lowering.clamp(node),
     )
@@ -77,19 +74,14 @@ def scaled_epsilon(steps: float, length: int) -> tuple[int, int]:
     return int(min(np.rint(steps * length**2 * 4.0**precision), LARGEST_TERM)), precision
 
 
-def fixed_point(gain: Values, offset: Values, fraction: int) -> tuple[NDArray[np.int32], NDArray[np.int32], int, int]:
-    """(m, b, h, c) of §14."""
-    limit = (1 << 31) - 1
-    offset = np.clip(offset, -(2.0**27), 2.0**27)
-    largest_gain, largest_offset = (float(np.max(np.abs(values))) for values in (gain, offset))
+def fixed_point(gain: Values, offset: Values, fraction: int) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+    """(m, b, h) of §14."""
     shift = GREATEST_SHIFT
     while shift > LEAST_SHIFT and (
-        np.rint(largest_gain * 2.0 ** (shift - fraction)) > limit or np.rint(largest_offset * 2.0 ** (shift - LARGEST_OFFSET_SHIFT)) > limit
+        np.rint(np.max(np.abs(gain)) * 2.0 ** (shift + 32 - fraction)) > LARGEST_GAIN
+        or np.rint(np.max(np.abs(offset + 0.5)) * 2.0**shift) > LARGEST_OFFSET
     ):
         shift -= 1
-    offset_shift = min(shift - OFFSET_BITS, LARGEST_OFFSET_SHIFT)
-    while np.rint(largest_offset * 2.0 ** (shift - offset_shift)) > limit:
-        offset_shift += 1
-    gains = np.clip(np.rint(gain * 2.0 ** (shift - fraction)), -limit, limit).astype(np.int32)
-    offsets = np.rint(offset * 2.0 ** (shift - offset_shift)).astype(np.int32)
-    return gains, offsets, shift, offset_shift
+    gains = np.clip(np.rint(gain * 2.0 ** (shift + 32 - fraction)), -LARGEST_GAIN, LARGEST_GAIN).astype(np.int32)
+    offsets = np.clip(np.rint((offset + 0.5) * 2.0**shift), -LARGEST_OFFSET, LARGEST_OFFSET).astype(np.int32)
+    return gains, offsets, shift

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from arenite_runtime.kernels.fixed_point import Array, store
+from arenite_runtime.kernels.fixed_point import Array, store, wrap32
 from arenite_runtime.kernels.floating_point import real, store_real
 
 
@@ -46,8 +46,8 @@ def layer_normalization_int8(p: Any, x: Array, gain: Array, offset: Array, y: Ar
         periodic = np.repeat(operand.reshape(p.period, p.blocks).astype(np.int64), p.length // p.blocks, axis=1)
         return np.asarray(periodic[np.arange(p.rows) % p.period])
 
-    value = u * of_elements(gain) + (of_elements(offset) << p.offset_shift) + (1 << (p.shift - 1))
-    store(y, value >> p.shift, p)
+    value = (u * of_elements(gain) >> 32) + of_elements(offset)
+    store(y, wrap32(value) >> p.shift, p)
 
 
 KERNELS: dict[tuple[str, str], Callable[..., None]] = {

@@ -22,11 +22,31 @@ static factor factor_of(const arn_layer_normalization_params *p, uint64_t varian
     return f;
 }
 
+/* Of a row: x * step - taken, modulo 2^32, is d * 2^shift of §14. */
+typedef struct row {
+    uint32_t step;
+    uint32_t taken;
+    int32_t reciprocal;
+    int32_t shift;
+    int32_t min;
+    int32_t max;
+} row;
+
+/* `count` elements; gains and offsets are `each` apart. */
+static ARN_NOINLINE void normalize(const row *p, int32_t count, const int8_t *x, const int32_t *gain, const int32_t *offset, int32_t each,
+                                   int8_t *y) {
+    const row k = *p;
+    for (int32_t i = 0; i < count; i++, gain += each, offset += each) {
+        const int32_t d = (int32_t)((uint32_t)x[i] * k.step - k.taken);
+        const int32_t u = (int32_t)(((int64_t)d * k.reciprocal) >> 32);
+        const int32_t v = (int32_t)((uint32_t)(((int64_t)u * *gain) >> 32) + (uint32_t)*offset);
+        y[i] = arn_clamp(v >> k.shift, k.min, k.max);
+    }
+}
+
 void arn_layer_normalization_s8(const arn_layer_normalization_params *p, const int8_t *x, const int32_t *gain, const int32_t *offset,
                                 int8_t *y) {
     const int32_t n = p->length, zero_point = p->input_zero_point, block = n / p->blocks;
-    const int64_t half = (int64_t)1 << (p->shift - 1);
-    const int32_t unit = (int32_t)1 << p->offset_shift;
     int32_t at = 0; /* of the row's first gain */
     for (int32_t r = 0; r < p->rows; r++, x += n, y += n) {
         int32_t sum = 0;
@@ -39,19 +59,13 @@ void arn_layer_normalization_s8(const arn_layer_normalization_params *p, const i
         sum = p->centred ? sum : 0;
         const uint64_t variance = (uint64_t)(uint32_t)n * squares - (uint64_t)((int64_t)sum * sum);
         const factor f = factor_of(p, variance == 0 ? 1 : variance);
-        /* Modulo 2^32, as the terms of d * 2^shift may be beyond int32 where it is not. */
-        const uint32_t step = (uint32_t)n << f.shift, taken = (uint32_t)(sum + n * zero_point) << f.shift;
-        int32_t left = block;
-        const int32_t *m = gain + at, *b = offset + at;
-        for (int32_t i = 0; i < n; i++) {
-            const int32_t d = (int32_t)((uint32_t)x[i] * step - taken);
-            const int32_t u = (int32_t)(((int64_t)d * f.reciprocal) >> 32);
-            const int64_t v = half + (int64_t)*b * unit + (int64_t)u * *m;
-            y[i] = arn_clamp((int32_t)(v >> 32) >> (p->shift - 32), p->activation_min, p->activation_max);
-            if (--left == 0) {
-                left = block;
-                m++;
-                b++;
+        const uint32_t taken = (uint32_t)(sum + n * zero_point);
+        const row k = {(uint32_t)n << f.shift, taken << f.shift, f.reciprocal, p->shift, p->activation_min, p->activation_max};
+        if (block == 1) {
+            normalize(&k, n, x, gain + at, offset + at, 1, y);
+        } else {
+            for (int32_t q = 0; q < p->blocks; q++) {
+                normalize(&k, block, x + q * block, gain + at + q, offset + at + q, 0, y + q * block);
             }
         }
         at += p->blocks;

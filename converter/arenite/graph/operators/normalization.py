@@ -47,7 +47,7 @@ def _typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Reco
     return {"rows": rows, "length": a["length"], "centred": int(a["centred"]), "epsilon": float(a["epsilon"])}
 
 
-_FIXED_POINT = ("input_zero_point", "epsilon_low", "epsilon_high", "precision", "fraction", "offset_shift", "shift")
+_FIXED_POINT = ("input_zero_point", "epsilon_low", "epsilon_high", "precision", "fraction", "shift")
 
 
 def _record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
@@ -105,8 +105,7 @@ LAYER_NORMALIZATION = Operator(
         Param("epsilon_high", "high 32 bits of E, 0…2^29"),
         Param("precision", "k"),
         Param("fraction", "f"),
-        Param("offset_shift", "c"),
-        Param("shift", "h, 33…61"),
+        Param("shift", "h, 1…24"),
         *CLAMP,
     ),
     record=_record,
