@@ -79,12 +79,12 @@ def compare(case: Case, got: Sequence[Sequence[NDArray[np.generic]]]) -> tuple[s
     return PASSED, ""
 
 
-def _without_filling(output: NDArray[np.generic], filling: int | None) -> NDArray[np.generic]:
-    """Without the rows at the end that hold nothing but the filling."""
-    if filling is None:
+def _without_filling(output: NDArray[np.generic], axis: int | None) -> NDArray[np.generic]:
+    """Without the end along an axis that holds nothing but −1."""
+    if axis is None:
         return output
-    results = np.flatnonzero((output != filling).any(axis=tuple(range(1, output.ndim))))
-    return output[: results[-1] + 1 if results.size else 0]
+    results = np.flatnonzero((output != -1).any(axis=tuple(d for d in range(output.ndim) if d != axis)))
+    return np.take(output, range(int(results[-1]) + 1 if results.size else 0), axis)
 
 
 def _line(error: Exception) -> str:

@@ -70,9 +70,9 @@ BOUND: dict[str, dict[int, str]] = {
 """Inputs that determine a shape or an attribute, by operator: bound to the test's value at conversion. All others reach the runtime."""
 
 
-FILLED = {"NonMaxSuppression": -1}
-"""Operators whose number of results depends on data: the runtime's output has rows for the greatest number, and rows of this value
-behind the results. Those are taken off before an output is compared; what is wanted never has such a row."""
+FILLED = {"NonMaxSuppression": 0, "NonZero": 1}
+"""Operators whose number of results depends on data, and along which axis: the runtime's output has room for the greatest number, and −1
+behind the results. That is taken off before an output is compared; no result is −1."""
 
 
 @dataclass(frozen=True)

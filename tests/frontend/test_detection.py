@@ -71,3 +71,16 @@ def test_the_number_of_boxes_is_a_constant(attempt):
     constants = {name: LIMIT[name] for name in ("iou", "least")}
     with pytest.raises(UnsupportedModelError, match="max_output_boxes_per_class"):
         attempt([selection(), helper.make_node("Identity", ["found"], ["y"])], inputs, constants)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.bool_, np.uint8])
+@pytest.mark.parametrize("shape", [(7,), (3, 4), (2, 3, 2)])
+def test_places_that_are_not_zero(shape, dtype, agree):
+    """In order, and −1 behind them; all zero and none zero as well."""
+    rng = np.random.default_rng(1)
+    for share in (0.5, 0.0, 1.0):
+        x = (rng.random(shape) < share).astype(dtype)
+        found = np.stack(np.nonzero(x))
+        filled = np.full((len(shape), x.size - found.shape[1]), -1)
+        node = helper.make_node("NonZero", ["x"], ["y"])
+        agree(node, {"x": x}, oracles=(), expected=[np.concatenate([found, filled], axis=1)])

@@ -33,7 +33,7 @@ def test_all_at_once(attempt, values):
         helper.make_node("Bernoulli", ["x"], ["c"], name="three"),
         helper.make_node("Pad", ["x", "p"], ["d"], name="four", mode="mirror"),
         helper.make_node("Add", ["b", "d"], ["e"], name="fine"),
-        helper.make_node("NonZero", ["e"], ["y"], name="five"),
+        helper.make_node("Unique", ["e"], ["y"], name="five"),
     ]
     constants = {"p": np.array([0, 0, 1, 0, 0, 1])}
     found = problems(attempt, nodes, {"x": values(1, 3, 3)}, constants, outputs=["y", "c"], domains={"acme": 1})
@@ -42,7 +42,7 @@ def test_all_at_once(attempt, values):
         ("two", "Erfc"),
         ("three", "Bernoulli"),
         ("four", "Pad"),
-        ("five", "NonZero"),
+        ("five", "Unique"),
     ]
     assert "mode is 'mirror'" in found[3].problem
     assert "ONNX has no such operator" in found[1].problem and "1 − Erf(x)" in found[1].remedy

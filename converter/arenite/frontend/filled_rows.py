@@ -1,7 +1,7 @@
 """What may follow an operator whose number of results depends on data.
 
-Its output has a row for each result that there can be. Those behind the results hold −1, and what is computed from them, row by row,
-stands in the same rows and means nothing. A node that would mix them with results is refused.
+Its output has a row (of NonZero: a column) for each result that there can be. Those behind the results hold −1, and what is computed from
+them, row by row, stands in the same rows and means nothing. A node that would mix them with results is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import onnx
 
 from arenite.errors import Unsupported
 
-FILLED = frozenset({"NonMaxSuppression"})
+FILLED = frozenset({"NonMaxSuppression", "NonZero"})
 ROW_BY_ROW = frozenset(
     {
         *("Gather", "GatherND", "GatherElements", "Slice", "Split", "Concat", "Transpose"),
