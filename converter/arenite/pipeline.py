@@ -28,7 +28,7 @@ from arenite.graph.verifier import verify
 from arenite.own_operators import used_operators
 from arenite.passes import optimize
 from arenite.plan import MemoryPlan, plan
-from arenite.quantize import Dataset, InputSpec, QuantizedModel, QuantizeOptions, keep_float, load_data, quantize
+from arenite.quantize import LEAST_DB, Dataset, InputSpec, QuantizedModel, QuantizeOptions, keep_float, load_data, quantize
 from arenite.report import Circumstances, Limits, Report, build_report, to_html, to_json, to_markdown
 from arenite.targets.catalogue import target_named
 from arenite.targets.emulated import Form
@@ -61,6 +61,8 @@ class ConvertOptions:
     """Python files that declare own operators, besides those of installed packages; docs/own-operators.md."""
     float_layers: tuple[str, ...] = ()
     """Names of ONNX nodes that an int8 model computes in float32."""
+    least_db: float = LEAST_DB
+    """An int8 model computes layers in float32, too, where 256 steps leave less of a typical sample: QuantizeOptions.least_db."""
     io: str | None = None
     """Element type of inputs and outputs, int8 or float32. None: that of `precision`."""
     io_layout: str = "onnx"
@@ -150,7 +152,9 @@ def _quantize(graph: Graph, data: Dataset | None, options: ConvertOptions, advan
     """The form that the kernels know, with as much quantization as `options` ask for."""
     if options.precision == "float32":
         return keep_float(graph)
-    chosen = QuantizeOptions(observer=options.observer, io=options.io or "int8", float_layers=options.float_layers)
+    chosen = QuantizeOptions(
+        observer=options.observer, io=options.io or "int8", float_layers=options.float_layers, least_db=options.least_db
+    )
     return quantize(graph, data, chosen, lambda done, total: advance("calibrating", done, total))
 
 
@@ -276,6 +280,7 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
         words += ["--operators", str(file)]
     for layer in options.float_layers:
         words += ["--float-layer", layer]
+    words += [] if options.least_db == LEAST_DB else ["--least-sqnr", f"{options.least_db:g}"]
     default = ConvertOptions()
     for flag, chosen, usual in (("--io", options.io, default.io), ("--io-layout", options.io_layout, default.io_layout)):
         words += [flag, chosen] if chosen is not None and chosen != usual else []

@@ -39,7 +39,7 @@ def converted(random: RandomModel, folder: Path) -> Conversion:
     folder.mkdir(exist_ok=True)
     onnx.save(random.model, folder / "random.onnx")
     np.savez(folder / "calibration.npz", x=random.calibration)
-    options = ConvertOptions(calibration=folder / "calibration.npz", output=folder / "out", force=True)
+    options = ConvertOptions(calibration=folder / "calibration.npz", output=folder / "out", least_db=float("-inf"), force=True)
     return convert(folder / "random.onnx", options)
 
 

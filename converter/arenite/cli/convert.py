@@ -58,6 +58,12 @@ def convert(
     ] = None,
     operators: Operators = [],  # noqa: B006
     float_layer: Annotated[list[str], typer.Option(metavar="NAME", help="A layer to leave in float32; repeatable.")] = [],  # noqa: B006
+    least_sqnr: Annotated[
+        float,
+        typer.Option(
+            metavar="DB", help="Layers stay in float32 where int8 would leave less signal to noise of a typical sample; -inf: none."
+        ),
+    ] = 20.0,
     io_layout: Annotated[
         IoLayout, typer.Option(help="Layout of inputs and outputs; nhwc drops the transposes at the edges.")
     ] = IoLayout.onnx,
@@ -94,6 +100,7 @@ def convert(
             states=states,
             operators=tuple(operators),
             float_layers=tuple(float_layer),
+            least_db=least_sqnr,
             io=None if io is None else io.value,
             io_layout=io_layout.value,
             keep_inputs=keep_inputs,

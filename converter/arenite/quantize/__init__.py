@@ -1,9 +1,11 @@
 """Quantization: float graph and calibration data → int8 graph."""
 
 from arenite.quantize.calibration_data import Dataset, InputSpec, input_specs, load_data, synthetic_data
+from arenite.quantize.coarse import LEAST_DB
 from arenite.quantize.model import LayerReport, QuantizedModel, QuantizeOptions, keep_float, quantize
 
 __all__ = [
+    "LEAST_DB",
     "Dataset",
     "InputSpec",
     "LayerReport",

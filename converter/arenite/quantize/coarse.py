@@ -2,8 +2,8 @@
 step or two. Spectra of sound are like that, and raw sound itself.
 
 What counts is a sample's own signal against its own rounding errors: over all samples together the loud ones hide the rest. Functions with
-natural bounds, whose errors are to be seen against these, and recurrent layers, whose states are bounded by 1, are left out, and so is what
-nobody reads: a result is rounded as the caller wants it.
+natural bounds, whose errors are to be seen against these, and recurrent layers, whose states are bounded by 1, are left out, and so are
+handfuls of values, and what nobody reads: a result is rounded as the caller wants it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,11 @@ from arenite.quantize.calibration_data import Dataset
 from arenite.quantize.evaluation import open_evaluator
 from arenite.quantize.multipliers import quantize_values, scale_of, zero_point_of
 from arenite.quantize.scales import BOUNDED
+
+LEAST_DB = 20.0
+"""By default. Spectra and sound have 0 to 18 dB, what other networks compute 28 and more."""
+LEAST_ELEMENTS = 32
+"""In fewer values, one small one among large ones is no rarity, and nothing is lost with it."""
 
 
 def coarse_tensors(graph: Graph, quantization: Mapping[str, Quantization], data: Dataset, least_db: float) -> dict[str, float]:
@@ -52,4 +57,8 @@ def _candidates(graph: Graph, quantization: Mapping[str, Quantization]) -> list[
             return node.attributes["expression"].steps[-1].op in BOUNDED
         return node.op in (*BOUNDED, "Softmax") or cell_of(node.op) is not None
 
-    return [name for name in quantization if consumers[name] and graph.tensors[name].quantization is None and not is_bounded(name)]
+    def is_choice(name: str) -> bool:
+        tensor = graph.tensors[name]
+        return bool(consumers[name]) and tensor.quantization is None and tensor.elements >= LEAST_ELEMENTS
+
+    return [name for name in quantization if is_choice(name) and not is_bounded(name)]

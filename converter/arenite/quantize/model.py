@@ -10,7 +10,7 @@ from arenite.errors import QuantizationError
 from arenite.graph import Graph, Quantization
 from arenite.quantize.calibration_data import Dataset, synthetic_data
 from arenite.quantize.cell_ranges import largest_cells
-from arenite.quantize.coarse import coarse_tensors
+from arenite.quantize.coarse import LEAST_DB, coarse_tensors
 from arenite.quantize.edges import IO, with_edges
 from arenite.quantize.fidelity import Fidelity, measure
 from arenite.quantize.lower import lower
@@ -39,7 +39,7 @@ class QuantizeOptions:
     """Names of ONNX nodes that are not to be quantized."""
     unbounded: frozenset[str] = frozenset()
     """First outputs of nodes that see values which are not finite: found out by quantize()."""
-    least_db: float = 20.0
+    least_db: float = LEAST_DB
     """Where rounding to int8 leaves less than this of half of the calibration samples, in dB of signal to noise, a tensor and the layers
     that write or read it stay float32 (coarse.py); −inf: never."""
     coarse: tuple[tuple[str, float], ...] = ()
@@ -108,7 +108,8 @@ def quantize(
     too_coarse = frozenset(coarse)
     typed = typed_nodes(graph, options.float_layers, options.unbounded, too_coarse)
     if graph.nodes and not options.float_layers and all(node.output in typed for node in graph.nodes):
-        return replace(keep_float(graph), notes=("no layer has an int8 form, so nothing is quantized",))
+        reasons = _coarse_notes(graph, coarse, options.least_db) or ("no layer has an int8 form, so nothing is quantized",)
+        return replace(keep_float(graph), notes=reasons)
     recurrent, found = recurrent_nodes(graph, typed), find_state_tensors(graph, typed, too_coarse)
     graph = found.graph
     apart = found.names | too_coarse

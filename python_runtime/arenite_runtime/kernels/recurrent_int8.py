@@ -43,7 +43,9 @@ def _sign(a: Int64) -> Int64:
 
 
 @dataclass(frozen=True)
-class _Functions:
+class Functions:
+    """tanh and sigmoid by the model's table."""
+
     table: Int64
 
     def _line(self, u: Int64, exponent: int) -> Int64:
@@ -69,7 +71,7 @@ class _Direction:
     recurrent: Int64
     row: Int64
     recurrent_bias: Int64
-    functions: _Functions
+    functions: Functions
 
     def own(self, x: Int64, rows: slice) -> Int64:
         """A · m_x."""
@@ -110,7 +112,7 @@ def _directions(p: Any, gates: int, operands: tuple[Array | None, ...], recurren
     weight, recurrent, row, table = (np.asarray(array, np.int64) for array in operands[1:5])
     n = p.hidden
     bias = np.zeros((p.directions, n), np.int64) if recurrent_bias is None else recurrent_bias.astype(np.int64).reshape(-1, n)
-    functions = _Functions(table.reshape(-1))
+    functions = Functions(table.reshape(-1))
     shapes = weight.reshape(p.directions, gates * n, -1), recurrent.reshape(p.directions, gates * n, n), row.reshape(p.directions, -1, 3)
     return [_Direction(p, *(array[d] for array in shapes), bias[d], functions) for d in range(p.directions)]
 
