@@ -165,7 +165,7 @@ class _Groups:
     def _widen(self, node: Node) -> None:
         """Give the output of a bounded function what calibration data need not have shown."""
         expression: Expression = node.attributes["expression"]
-        bounds = BOUNDED.get(expression.steps[-1].op)
+        bounds = BOUNDED.get(expression.steps[-1].op) if expression.steps else None
         if bounds is not None and self.range[node.output].width >= BOUND_TAKEN_ABOVE * bounds.width:
             self.range[node.output] = self.range[node.output].union(bounds)
 
