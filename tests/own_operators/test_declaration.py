@@ -72,6 +72,7 @@ CONTRADICTIONS: dict[str, tuple[Change, str]] = {
     "a C file is missing": (lambda o: with_c(o, sources=("other.c",)), "other.c cannot be read"),
     "no C file": (lambda o: with_c(o, sources=()), "has no C source"),
     "the header lacks it": (lambda o: with_c(o, functions={**o.c.functions, "int8": "median_s8"}), "header .* have median_s8"),
+    "headers alone": (lambda o: with_c(o, sources=("median_filter.h",)), "has no C source"),
     "no shape rule": (lambda o: replace(o, shape=None), "either a shape rule or `results`"),
     "no int8 rule": (lambda o: replace(o, keeps_scale=False), "say keeps_scale=True, or give `lower`"),
     "a rule for no kernel": (lambda o: with_kernels(o, kernels={"float32": np.sort}), "no int8 kernel, but keeps_scale"),
@@ -109,6 +110,32 @@ def test_two_of_a_name(own: OwnOperator, use: Use) -> None:
     other = with_kernels(own, name="org.example::MedianFilter")
     with pytest.raises(OperatorError, match=r"have the same C name median_filter"), use(own, other):
         pass
+
+
+def test_onnxs_own_domain(own: OwnOperator, use: Use) -> None:
+    with pytest.raises(OperatorError, match=r"ai\.onnx is ONNX's own domain"), use(with_kernels(own, name="ai.onnx::MedianFilter")):
+        pass
+
+
+def test_two_files_of_a_name(own: OwnOperator, use: Use, files: Path, tmp_path: Path) -> None:
+    """C files of all operators of a model come to lie in one folder."""
+    model = onnx.load(files / "model.onnx")
+    model.graph.node[2].op_type = "Median"
+    onnx.save(model, tmp_path / "model.onnx")
+    text = (own.c.folder / "median_filter.c").read_text()
+    for name in ("median_filter.c", "median_filter.h"):
+        (tmp_path / name).write_text((own.c.folder / name).read_text())
+    other = with_c(with_kernels(own, name="com.example::Median"), folder=tmp_path)
+    options = ConvertOptions(precision="float32", output=tmp_path / "built")
+    renamed = replace(other, importer=lambda node: [node.emit("com.example::Median", [node.activation(0)], window=3)])
+    with use(own, renamed):
+        convert(tmp_path / "model.onnx", options)  # the same files: there once
+    (tmp_path / "median_filter.c").write_text(text + "/* another */")
+    with (
+        use(own, renamed),
+        pytest.raises(OperatorError, match=r"Median and com\.example::MedianFilter both have a C file"),
+    ):
+        convert(tmp_path / "model.onnx", options)
 
 
 def test_two_of_a_code(own: OwnOperator) -> None:

@@ -28,7 +28,8 @@ class CKernels:
     header: str
     """A file of `folder` that declares the functions and the kernels below."""
     sources: tuple[str, ...]
-    """Files of `folder` that define them, and nothing else that is not static."""
+    """Files of `folder` that define them, and headers that these include. All files come to lie in one folder; what is not static must have
+    a name that no other C of the firmware has."""
     functions: Mapping[str, str]
     """By variant: the function that the compiled form calls with the record, the stored operands, the outputs, and scratch memory
     where there is some. Operands that are absent are null."""

@@ -57,6 +57,8 @@ def used_operators(files: Sequence[Path] = ()) -> Iterator[None]:
 def check(operator: OwnOperator) -> None:
     """Raises OperatorError, naming the operator, where its declaration contradicts itself or its C is not all there."""
     name, variants = f"own operator {operator.name}", set(operator.kernels.kernels)
+    if operator.domain == "ai.onnx":
+        raise OperatorError(f"{name}: ai.onnx is ONNX's own domain: give the operator one of yours")
     if (operator.shape is None) == (operator.results is None):
         raise OperatorError(f"{name}: give either a shape rule or `results`")
     if operator.shape is not None and operator.kernels.outputs != 1:
@@ -80,7 +82,7 @@ def check(operator: OwnOperator) -> None:
             texts[file] = (operator.c.folder / file).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise OperatorError(f"{name}: its C file {operator.c.folder / file} cannot be read: {error}") from None
-    if not operator.c.sources:
+    if not any(file.endswith(".c") for file in operator.c.sources):
         raise OperatorError(f"{name} has no C source")
     for symbol in (*operator.c.functions.values(), *operator.c.kernels.values()):
         for where, text in (("header", texts[operator.c.header]), ("sources", "\n".join(texts[file] for file in operator.c.sources))):
