@@ -23,7 +23,7 @@ FRAME, CONTEXT = 512, 64
 ENGINES = ("numpy", "c", "compiled", "emulated", "emulated-compiled")
 
 
-def carried(path: Path, frames: Sequence[Array], states: Mapping[str, str], fixed: Mapping[str, Array]) -> Array:
+def carried(path: Path, frames: Sequence[Array], states: Mapping[str, str], fixed: Mapping[str, Array], input_name: str = "input") -> Array:
     """onnxruntime's first output for each frame."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     names, inputs = [port.name for port in session.get_outputs()], session.get_inputs()
@@ -31,7 +31,7 @@ def carried(path: Path, frames: Sequence[Array], states: Mapping[str, str], fixe
     kept = {name: np.zeros(sizes[name], np.float32) for name in states.values()}
     results = []
     for frame in frames:
-        values = dict(zip(names, session.run(None, {"input": frame, **fixed, **kept}), strict=True))
+        values = dict(zip(names, session.run(None, {input_name: frame, **fixed, **kept}), strict=True))
         kept = {name: values[output] for output, name in states.items()}
         results.append(values[names[0]])
     return np.stack(results)
