@@ -25,6 +25,7 @@ from arenite.passes.merge_views import merge_views
 from arenite.passes.narrow_integers import narrow_integers
 from arenite.passes.propagate_annotations import propagate_annotations
 from arenite.passes.recognize_functions import recognize_functions
+from arenite.passes.recognize_prelu import recognize_prelu
 from arenite.passes.reduce_slopes import reduce_slopes
 from arenite.passes.reductions import arrange_reductions, expand_reductions
 from arenite.passes.remove_dead import remove_dead
@@ -78,6 +79,7 @@ def optimize(graph: Graph, *, io_layout: str = "onnx", calibrates: bool = False,
         merge_common_subexpressions,
         join_normalization,
         recognize_functions,
+        recognize_prelu,
         select_masked,
     )
     # Each of these removes operators or lowers the layout cost. None adds operators but views, which the layout cost counts, and
