@@ -13,6 +13,8 @@ from acceptance.sweep import measure, refusal
 
 POINTS = 0.002
 """float32 holds the recorded figure this closely."""
+EXACT = {"torch/mnist_lenet__qoperator": 0.9565}
+"""In place of recorded figures whose sums saturated in onnxruntime (test_quantized_models.py computes the exact results)."""
 LEAST_DB = 90.0
 """float32 against onnxruntime, where there is no figure."""
 LOSS = 0.03
@@ -54,7 +56,7 @@ def test_figures_and_engines(name: str, tmp_path: Path) -> None:
     assert row.float32.disagreements == ()
     if row.recorded is not None:
         assert row.float32.figure is not None
-        assert abs(row.float32.figure - row.recorded) <= POINTS
+        assert abs(row.float32.figure - EXACT.get(name, row.recorded)) <= POINTS
     elif not MODELS[name].rounds:
         assert row.float32.sqnr_db >= LEAST_DB
     if row.int8 is None:
