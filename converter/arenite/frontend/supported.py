@@ -33,8 +33,9 @@ class SupportedOperator:
 
     @property
     def is_composed(self) -> bool:
-        """Whether it takes all of what it becomes. Else each is another way of saying it."""
-        return self.name in _COMPOSED
+        """Whether it takes all of what it becomes. Else each is another way of saying it, as for those whose operands are quantized: what
+        follows from constant scales, or from computed ones."""
+        return self.name in _COMPOSED and not re.match(r"QLinear|QuantizeLinear|DequantizeLinear", self.op_type)
 
     @property
     def op_type(self) -> str:

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from arenite.emit.lower_movement import MOVEMENT_OPERATORS
 from arenite.frontend.control_flow import CONTROL_FLOW
 from arenite.frontend.standard_functions import FUNCTIONS
 from arenite.frontend.supported import SupportedOperator, supported_operators
 from arenite.graph import OPERATORS
 from arenite.graph.operators import Operator
 from arenite.quantize.lower import lowering_of
-from arenite.quantize.to_typed import MOVEMENT, TYPE_VARIANTS
+from arenite.quantize.to_typed import TYPE_VARIANTS
 
 YES, TABLE, MOVED, INTEGERS, PARTLY, FREE, NO = "yes", "table", "moved", "integers", "in part", "free", ""
 MEANING = {
@@ -49,7 +50,7 @@ class OperatorRow:
     becomes: tuple[str, ...]
     """Operators of the IR."""
     types: tuple[str, ...]
-    """All element types that are not quantized."""
+    """Element types that need no quantization, as far as they follow from what it becomes."""
 
     @property
     def opsets(self) -> str:
@@ -87,7 +88,7 @@ def _row(supported: SupportedOperator) -> OperatorRow:
     written_out = supported.name in FUNCTIONS or supported.name in CONTROL_FLOW
     words = (_column(parts, of, supported.is_composed) for of in (_float32, _int8, _int16))
     float32, int8, int16 = (YES, PARTLY, NO) if written_out else words
-    types = _types(parts)
+    types = () if written_out else _types(parts)
     return OperatorRow(
         operator=supported.op_type,
         domain=supported.domain,
@@ -116,7 +117,7 @@ def _column(parts: Sequence[Operator], of: Callable[[Operator], str], is_compose
 
 def moves_bytes(operator: Operator) -> bool:
     """Whether elements of any type pass it as they are."""
-    return operator.name in MOVEMENT or (operator.variants == ("bytes",) and lowering_of(operator.name) is not None)
+    return operator.name in MOVEMENT_OPERATORS or (operator.variants == ("bytes",) and lowering_of(operator.name) is not None)
 
 
 def _float32(operator: Operator) -> str:
