@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from arenite.errors import CalibrationError, ModelFileError
 from arenite.report import ReportState
+from arenite.verify.filled_reference import runnable
 
 Array = NDArray[Any]
 _CASTS: dict[str, type[np.floating[Any]]] = {"tensor(float16)": np.float16, "tensor(double)": np.float64}
@@ -36,7 +37,7 @@ class Reference:
         if not path.is_file():
             raise ModelFileError(f"{path}: no such file")
         try:
-            self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+            self._session = onnxruntime.InferenceSession(runnable(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime's exceptions have no common base
             raise ModelFileError(f"{path}: onnxruntime cannot load it: {_first_line(error)}") from error
         self.path = path
