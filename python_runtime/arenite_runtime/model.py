@@ -65,7 +65,8 @@ class Model:
     def load(cls, source: Path | str | bytes | bytearray | memoryview) -> Model:
         """Read a file, or the bytes of one.
 
-        Raises ModelError where they are no valid flat model, and OSError where the file cannot be read.
+        Raises ModelError where they are no valid flat model, OperatorError where they need an operator of somebody's own and one that is
+        installed is broken, and OSError where the file cannot be read.
         """
         return read(bytes(source) if isinstance(source, bytes | bytearray | memoryview) else Path(source).read_bytes())
 

@@ -24,6 +24,8 @@ from arenite.own_operators.declaration import OWN_OPERATORS, OwnOperator
 
 GROUP = "arenite.operators"
 """Of entry points: each an OwnOperator or a sequence of them."""
+MAX_INPUTS, MAX_OUTPUTS = 8, 4
+"""ARN_MAX_INPUTS, ARN_MAX_OUTPUTS."""
 
 
 @contextmanager
@@ -57,6 +59,12 @@ def used_operators(files: Sequence[Path] = ()) -> Iterator[None]:
 def check(operator: OwnOperator) -> None:
     """Raises OperatorError, naming the operator, where its declaration contradicts itself or its C is not all there."""
     name, variants = f"own operator {operator.name}", set(operator.kernels.kernels)
+    for what, given, most in (
+        ("operands", max(len(operator.inputs), len(operator.stored or ())), MAX_INPUTS),
+        ("outputs", operator.kernels.outputs, MAX_OUTPUTS),
+    ):
+        if given > most:
+            raise OperatorError(f"{name} has {given} {what}, a kernel has at most {most}")
     if operator.domain == "ai.onnx":
         raise OperatorError(f"{name}: ai.onnx is ONNX's own domain: give the operator one of yours")
     if (operator.shape is None) == (operator.results is None):
