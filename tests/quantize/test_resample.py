@@ -88,6 +88,19 @@ def test_resize(shape: tuple[int, ...], scales: tuple[float, ...], attributes: d
     assert np.abs(y_scale * (results[0].astype(np.float64) - y_zero) - wanted)[inside].max() <= y_scale * 0.8 * 1.5 ** (axes - 1) * axes
 
 
+@pytest.mark.parametrize(
+    "engine", ["compiled", *(pytest.param(name, marks=pytest.mark.emulated) for name in ("emulated", "emulated-compiled"))]
+)
+def test_every_engine_gives_the_same_bytes(engine: str, tmp_path: Path) -> None:
+    shape, scales, attributes = KINDS[2]
+    onnx.save(resized(shape, scales, **attributes), tmp_path / "resized.onnx")
+    np.savez(tmp_path / "calibration.npz", x=RNG.normal(0.5, 1, (6, *shape)).astype(np.float32))
+    conversion = convert(tmp_path / "resized.onnx", ConvertOptions(calibration=tmp_path / "calibration.npz", output=tmp_path / "out"))
+    samples = [[RNG.integers(-128, 127, shape, endpoint=True).astype(np.int8)] for _ in range(3)]
+    expected, got = (open_engine(name, conversion.folder).run(samples) for name in ("numpy", engine))
+    np.testing.assert_array_equal(np.stack([y for (y,) in got]), np.stack([y for (y,) in expected]))
+
+
 def test_equal_elements_stay_as_they_are(tmp_path: Path) -> None:
     model = resized((1, 1, 5, 5), (1, 1, 2, 2), mode="linear")
     onnx.save(model, tmp_path / "resized.onnx")

@@ -41,7 +41,7 @@ MERGING = ("Concat", *(op for op in VALUES if op not in SELECTING))
 
 def value_operands(node: Node) -> list[str]:
     """The operands of `node` that are values, in order; absent ones left out."""
-    positions = VALUES.get(node.op) or TABLES.get(node.op, range(len(node.inputs)))
+    positions = VALUES.get(node.op) or TABLES.get(node.op) or tuple(range(len(node.inputs)))
     operands = (node.inputs[i] for i in positions if i < len(node.inputs))
     return [name for name in operands if name is not None]
 
