@@ -74,7 +74,7 @@ def samples(count: int, seed: int = 0) -> list[Array]:
     return list(np.random.default_rng(seed).normal(0, 1, (count, *SHAPE)).astype(np.float32))
 
 
-@pytest.fixture(scope="module", params=["uint8", "int8", "uint8-per-channel"])
+@pytest.fixture(scope="module", params=[pytest.param("uint8", marks=pytest.mark.long), "int8", "uint8-per-channel"])
 def quantized(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("qoperator")
     onnx.save(network(), folder / "float.onnx")
