@@ -10,7 +10,14 @@ from arenite.emit.program import Storage
 from arenite.graph import DType, Quantization
 from arenite.plan import Memory
 
-from runtime_c import control_programs, integer_image_programs, integer_node_programs, typed_node_programs, typed_programs
+from runtime_c import (
+    control_programs,
+    integer_image_programs,
+    integer_node_programs,
+    integer_recurrent_programs,
+    typed_node_programs,
+    typed_programs,
+)
 
 CLAMP = {"activation_min": -128, "activation_max": 127}
 POINTS = {"input_zero_point": 3, "output_zero_point": -5}
@@ -232,5 +239,6 @@ PROGRAMS = {
     "typed_integer": lambda: typed_node_programs.integers(ProgramBuilder(16)),
     "typed_recurrent": lambda: typed_node_programs.recurrent(ProgramBuilder(10)),
     "integer_reductions": lambda: integer_node_programs.statistics(ProgramBuilder(12)),
+    "integer_recurrent": lambda: integer_recurrent_programs.recurrent(ProgramBuilder(17)),
     "integer_images": lambda: integer_image_programs.images(ProgramBuilder(15)),
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def node(b: ProgramBuilder, op: str, variant: str, inputs: Sequence[int], **attributes: Any) -> tuple[int, ...]:
     """Append a call; its results get memory of their own, scratch too."""
     operator = OPERATORS[op]
+    attributes["variant"] = variant
     tensors = [None if i < 0 else Tensor(b.tensors[i].name, b.tensors[i].shape, b.tensors[i].dtype) for i in inputs]
     outputs = tuple(b.activation(*shape, dtype=dtype, quantized=False) for shape, dtype in operator.outputs(tensors, attributes))
     results = [Tensor(b.tensors[i].name, b.tensors[i].shape, b.tensors[i].dtype) for i in outputs]

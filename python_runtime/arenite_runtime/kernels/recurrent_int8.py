@@ -113,8 +113,9 @@ def _directions(p: Any, gates: int, operands: tuple[Array | None, ...], recurren
     n = p.hidden
     bias = np.zeros((p.directions, n), np.int64) if recurrent_bias is None else recurrent_bias.astype(np.int64).reshape(-1, n)
     functions = Functions(table.reshape(-1))
-    shapes = weight.reshape(p.directions, gates * n, -1), recurrent.reshape(p.directions, gates * n, n), row.reshape(p.directions, -1, 3)
-    return [_Direction(p, *(array[d] for array in shapes), bias[d], functions) for d in range(p.directions)]
+    w, r = weight.reshape(p.directions, gates * n, -1), recurrent.reshape(p.directions, gates * n, n)
+    row = row.reshape(p.directions, -1, 3)
+    return [_Direction(p, w[d], r[d], row[d], bias[d], functions) for d in range(p.directions)]
 
 
 def _sequences(p: Any, lengths: Array | None) -> Iterator[tuple[int, int, list[int]]]:
