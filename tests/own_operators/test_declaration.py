@@ -73,7 +73,7 @@ CONTRADICTIONS: dict[str, tuple[Change, str]] = {
     "no C file": (lambda o: with_c(o, sources=()), "has no C source"),
     "the header lacks it": (lambda o: with_c(o, functions={**o.c.functions, "int8": "median_s8"}), "header .* have median_s8"),
     "headers alone": (lambda o: with_c(o, sources=("median_filter.h",)), "has no C source"),
-    "nine operands": (lambda o: replace(o, inputs=o.inputs * 9), "has 9 operands, a kernel has at most 8"),
+    "nine operands": (lambda o: replace(o, inputs=o.inputs * 9), "has 9 operands and 1 outputs, a kernel at most 8 and 4"),
     "no shape rule": (lambda o: replace(o, shape=None), "either a shape rule or `results`"),
     "no int8 rule": (lambda o: replace(o, keeps_scale=False), "say keeps_scale=True, or give `lower`"),
     "a rule for no kernel": (lambda o: with_kernels(o, kernels={"float32": np.sort}), "no int8 kernel, but keeps_scale"),

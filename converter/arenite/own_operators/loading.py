@@ -59,12 +59,11 @@ def used_operators(files: Sequence[Path] = ()) -> Iterator[None]:
 def check(operator: OwnOperator) -> None:
     """Raises OperatorError, naming the operator, where its declaration contradicts itself or its C is not all there."""
     name, variants = f"own operator {operator.name}", set(operator.kernels.kernels)
-    for what, given, most in (
-        ("operands", max(len(operator.inputs), len(operator.stored or ())), MAX_INPUTS),
-        ("outputs", operator.kernels.outputs, MAX_OUTPUTS),
-    ):
-        if given > most:
-            raise OperatorError(f"{name} has {given} {what}, a kernel has at most {most}")
+    operands = max(len(operator.inputs), len(operator.stored or ()))
+    if operands > MAX_INPUTS or operator.kernels.outputs > MAX_OUTPUTS:
+        raise OperatorError(
+            f"{name} has {operands} operands and {operator.kernels.outputs} outputs, a kernel at most {MAX_INPUTS} and {MAX_OUTPUTS}"
+        )
     if operator.domain == "ai.onnx":
         raise OperatorError(f"{name}: ai.onnx is ONNX's own domain: give the operator one of yours")
     if (operator.shape is None) == (operator.results is None):
