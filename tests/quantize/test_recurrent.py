@@ -301,3 +301,89 @@ def test_coarse_layers_are_float32(spectrum: Callable[[], Path], tmp_path: Path)
     assert any(note.startswith("not int8") for note in chosen.notes)
     even = np.asarray(np.random.default_rng(4).normal(0, 1, (60, 1, 40)), np.float32)
     assert quantized(even, 20.0).precision == "int8"
+
+
+H, F = HIDDEN, FEATURES
+SURROUNDINGS: dict[str, tuple[str, str, dict[str, str], bool]] = {
+    "starts from what a layer computes": (
+        f"(float[4, 1, {F}] x, float[1, {F}] z) => (float[4, 1, 1, {H}] y)",
+        "d = MatMul(z, m)  axes = Constant<value_ints = [0]>()  h = Unsqueeze(d, axes)  y, e = GRU<hidden_size = 6>(x, gw, gr, , , h)",
+        {},
+        False,
+    ),
+    "starts from what a float layer computes": (
+        f"(float[4, 1, {F}] x, float[1, 1, {H}] z) => (float[4, 1, 1, {H}] y)",
+        "n = Neg(z)  h = Cos(n)  y, e = GRU<hidden_size = 6>(x, gw, gr, , , h)",
+        {},
+        True,
+    ),
+    "starts where another ends": (
+        f"(float[4, 1, {F}] x) => (float[1, 1, {H}] y)",
+        "a, b, c = LSTM<hidden_size = 6>(x, lw, lr)  d, y, f = LSTM<hidden_size = 6>(x, lw, lr, , , b, c)",
+        {},
+        False,
+    ),
+    "an end that others read": (
+        f"(float[4, 1, {F}] x) => (float[1, 1, {H}] h, float[1, 1, {H}] y, float[1, 1, {H}] w)",
+        "a, h = GRU<hidden_size = 6>(x, gw, gr)  r = Relu(h)  y = Add(r, h)  w = Cos(h)",
+        {},
+        True,
+    ),
+    "a port that others read": (
+        f"(float[4, 1, {F}] x, float[1, 1, {H}] z) => (float[4, 1, 1, {H}] y, float[1, 1, {H}] w)",
+        "y, e = GRU<hidden_size = 6>(x, gw, gr, , , z)  w = Add(z, e)",
+        {},
+        False,
+    ),
+    "a state that others read": (
+        f"(float[1, 1, {F}] x, float[1, 1, {H}] z) => (float[1, 1, {H}] w, float[1, 1, {H}] e)",
+        "y, e = GRU<hidden_size = 6>(x, gw, gr, , , z)  w = Add(z, e)",
+        {"e": "z"},
+        False,
+    ),
+    "a state of the invocation before": (
+        f"(float[1, 1, {F}] x, float[2, 1, 1, {H}] z) => (float[1, 1, 1, {H}] y, float[2, 1, 1, {H}] s)",
+        """p, q = Split<axis = 0>(z)  axes = Constant<value_ints = [0]>()  h = Squeeze(p, axes)
+           y, e = GRU<hidden_size = 6>(x, gw, gr, , , h)  t = Unsqueeze(e, axes)  s = Concat<axis = 0>(q, t)""",
+        {"s": "z"},
+        False,
+    ),
+    "a state that is turned": (
+        f"(float[1, 2, {F}] x, float[2, 1, {H}] z) => (float[1, 1, 2, {H}] y, float[2, 1, {H}] s)",
+        "h = Transpose<perm = [1, 0, 2]>(z)  y, e = GRU<hidden_size = 6>(x, gw, gr, , , h)  s = Transpose<perm = [1, 0, 2]>(e)",
+        {"s": "z"},
+        False,
+    ),
+    "a state that another layer makes": (
+        f"(float[1, 1, {F}] x, float[1, 1, {H}] z) => (float[1, 1, 1, {H}] y, float[1, 1, {H}] s)",
+        "y, e = GRU<hidden_size = 6>(x, gw, gr, , , z)  half = Constant<value_float = 0.5>()  s = Mul(e, half)",
+        {"s": "z"},
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SURROUNDINGS)
+def test_surroundings(name: str, tmp_path: Path) -> None:
+    """Whatever is in front of a recurrent layer, behind it, and between it and itself: int8 to float and back, equal in the engines."""
+    ports, nodes, states, mixed = SURROUNDINGS[name]
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> around {ports} {{ {nodes} }}')
+    rng = np.random.default_rng(8)
+    shapes = {"gw": (1, 3 * H, F), "gr": (1, 3 * H, H), "lw": (1, 4 * H, F), "lr": (1, 4 * H, H), "m": (F, H)}
+    read = {operand for node in model.graph.node for operand in node.input}
+    for weight, shape in shapes.items():
+        if weight in read:
+            model.graph.initializer.append(numpy_helper.from_array(np.asarray(rng.normal(0, 0.6, shape), np.float32), weight))
+    for node in (node for node in model.graph.node if node.op_type == "Cos"):
+        node.name = "cosine"
+    path = tmp_path / "around.onnx"
+    onnx.save(model, path)
+    inputs = {v.name: [size.dim_value for size in v.type.tensor_type.shape.dim] for v in model.graph.input if v.name not in states.values()}
+    np.savez(tmp_path / "data.npz", **{n: np.asarray(rng.normal(0, 1, (20, *shape)), np.float32) for n, shape in inputs.items()})
+    floats = ("cosine",) if mixed else ()
+    options = ConvertOptions(calibration=tmp_path / "data.npz", output=tmp_path / "out", states=states, float_layers=floats, io="float32")
+    conversion = convert(path, options)
+    assert conversion.quantized.precision == ("mixed" if mixed else "int8")
+    assert all(variant == "int8" for op, variant in operators(conversion.quantized.graph) if op.startswith(("Gru", "Lstm")))
+    found = verify(path, tmp_path / "out", tmp_path / "data.npz", engines=("numpy", "c"))
+    assert found.agree and all(result.sqnr_db is None or result.sqnr_db > 25 for result in found.engines.values())
