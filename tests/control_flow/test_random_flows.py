@@ -56,13 +56,13 @@ def compare(model: onnx.ModelProto, engines: tuple[str, ...], folder: Path, unro
         shutil.rmtree(folder)
 
 
-@sample(16, 2000)
+@sample(10, 2000)
 @given(model=random_flows(), unrolled=st.sampled_from([0, loops.UNROLLED_NODES]))
 def test_numpy_c_and_onnxruntime_agree(model: onnx.ModelProto, unrolled: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     compare(model, ("numpy", "c"), tmp_path_factory.mktemp("flow"), unrolled)
 
 
-@sample(4, 100)
+@sample(3, 100)
 @given(model=random_flows(), unrolled=st.sampled_from([0, loops.UNROLLED_NODES]))
 def test_compiled_agrees(model: onnx.ModelProto, unrolled: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     compare(model, ("compiled",), tmp_path_factory.mktemp("flow"), unrolled)

@@ -86,11 +86,11 @@ def _graph(export: Any, body: Graph, inputs: list[str], stops: bool = False, loo
     results += [export.value(inner.emit("Identity", [name]), body.tensors[name]) for name in outputs]
     needed = {name for node in inner.nodes for name in node.input} | read_within(inner.nodes)
     constants = [
-        onnx.numpy_helper.from_array(np.ascontiguousarray(tensor.data), name)
+        onnx.numpy_helper.from_array(np.asarray(tensor.data, order="C"), name)
         for name, tensor in body.tensors.items()
         if tensor.data is not None and name in needed
     ]
-    constants += [onnx.numpy_helper.from_array(np.ascontiguousarray(data), name) for name, data in inner.constants.items()]
+    constants += [onnx.numpy_helper.from_array(np.asarray(data, order="C"), name) for name, data in inner.constants.items()]
     return onnx.helper.make_graph(inner.nodes, body.name or "body", formal, results, constants)
 
 

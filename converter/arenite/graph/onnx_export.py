@@ -56,7 +56,7 @@ def to_onnx(graph: Graph, outputs: Sequence[str] | None = None, *, fake_quantize
         export.node(node)
     needed = {name for node in export.nodes for name in node.input} | read_within(export.nodes) | set(wanted)
     constants = [
-        numpy_helper.from_array(np.ascontiguousarray(tensor.data), name)
+        numpy_helper.from_array(np.asarray(tensor.data, order="C"), name)
         for name, tensor in graph.tensors.items()
         if tensor.data is not None and name in needed and name not in export.constants
     ]

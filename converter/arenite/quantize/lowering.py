@@ -88,7 +88,7 @@ class Lowering:
 
     def constant(self, name: str, data: NDArray[np.generic], quantization: Quantization | None = None) -> str:
         """A constant with this content: one that is there already, or a new one under `name` or a name like it."""
-        data = np.ascontiguousarray(data)
+        data = np.asarray(data, order="C")
         parts: tuple[object, ...] = (data.dtype.str, data.shape, data.tobytes())
         if quantization is not None:
             parts += (quantization.scale.tobytes(), quantization.zero_point.tobytes(), quantization.axis)
