@@ -217,7 +217,8 @@ void arn_mod_i64(const arn_mod_params *p, const int64_t *a, const int64_t *b, in
 void arn_pow_i32(const arn_pow_params *p, const int32_t *a, const int32_t *b, int32_t *y);
 void arn_pow_i64(const arn_pow_params *p, const int64_t *a, const int64_t *b, int64_t *y);
 
-/* §11. Cast: y has the element type that the record names. Where: y = condition ? x : z, in elements of element_size bytes. */
+/* §11. Cast: y has the element type that the record names, and may be x where its elements are no larger. Where: y = condition ? x : z, in
+ * elements of element_size bytes. */
 void arn_cast_f32(const arn_cast_params *p, const float *x, void *y);
 void arn_cast_i32(const arn_cast_params *p, const int32_t *x, void *y);
 void arn_cast_i64(const arn_cast_params *p, const int64_t *x, void *y);

@@ -15,7 +15,9 @@ from arenite.passes.view import Shape, View, split_factors
 BINARY = ("Add", "Sub", "Mul", "Div")
 _WITH_AXES = (*BINARY, "PRelu", "Concat", "MatMul")
 """Operators whose constant operands have the activations' axes (others have weights or vectors)."""
-_FLEXIBLE = (*_WITH_AXES, "Elementwise", "Softmax", "BatchNormalization", "FullyConnected", "Pad", "Slice", "Expand", "Resample")
+_EACH = ("Elementwise", "Cast")
+"""Operators of one operand that treat every element alike."""
+_FLEXIBLE = (*_WITH_AXES, *_EACH, "Softmax", "BatchNormalization", "FullyConnected", "Pad", "Slice", "Expand", "Resample")
 
 
 class Relayout(Protocol):
@@ -72,7 +74,7 @@ class AxisMap:
         if any(self.view(shape) is None for shape in shapes):
             return None
         a = node.attributes
-        if node.op == "Elementwise" or node.op in BINARY:
+        if node.op in _EACH or node.op in BINARY:
             return {}
         if node.op in ("Softmax", "BatchNormalization"):
             return {} if self._keeps_last(1) else None
@@ -142,10 +144,10 @@ class AnyView:
         return self.change if shape == self.change.source else None
 
     def attributes(self, graph: Graph, node: Node) -> dict[str, Any] | None:
-        return {} if node.op == "Elementwise" and graph.tensors[node.input].shape == self.change.source else None
+        return {} if node.op in _EACH and graph.tensors[node.input].shape == self.change.source else None
 
     def constant(self, constant: Tensor) -> Tensor:
-        raise AssertionError("an Elementwise node has no constants")
+        raise AssertionError("what treats every element alike has no constants")
 
 
 def flexible(node: Node) -> bool:

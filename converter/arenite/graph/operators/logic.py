@@ -108,6 +108,7 @@ CAST = Operator(
     stored=(Operand("x", "any shape and type"),),
     params=(Param("count", "elements"), Param("target", "arn_variant of the result's elements")),
     record=_cast_record,
+    in_place=(0,),
 )
 
 
