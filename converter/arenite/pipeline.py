@@ -34,6 +34,7 @@ from arenite.targets.catalogue import target_named
 from arenite.targets.emulated import Form
 from arenite.targets.flash_size import measure_flash
 from arenite.targets.sources import interpreter_sources, kernel_sources, runtime_root
+from arenite.variants import choose_variants
 
 PRECISIONS = ("int8", "float32")
 
@@ -49,6 +50,8 @@ class ConvertOptions:
     """Typical inputs: see quantize.load_data. None: ranges are measured on synthetic inputs and accuracy is unknown."""
     target: str | None = None
     """A name of targets.catalogue.TARGETS: images are built for it to measure their flash, where its compiler is there."""
+    optimize: str = "balanced"
+    """speed, balanced or size: how much larger constants may become for faster kernels (variants.choose.GROWTH)."""
     output: Path | None = None
     """The folder to write. None: named after the model, beside it."""
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -115,9 +118,11 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
     quantized = _quantize(graph, data, options, advance)
     verify(quantized.graph)
     history("quantize", quantized.graph)
-    memory = plan(quantized.graph, keep_inputs=options.keep_inputs)
+    layers = choose_variants(quantized.graph, _features(options), options.optimize)
+    history("variants", layers)
+    memory = plan(layers, keep_inputs=options.keep_inputs)
     program = build_program(
-        quantized.graph,
+        layers,
         memory,
         name=name,
         calibrated=quantized.calibrated,
@@ -128,7 +133,7 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
 
     files = _build_files(program, arn)
     about = _with_flash(_circumstances(path, options, ports, quantized, data, likely_states(graph)), files)
-    report = build_report(program, quantized.graph, memory, arn, about)
+    report = build_report(program, layers, memory, arn, about)
     write_folder(folder, {**files, **_report_files(report, files)}, force=options.force)
     return Conversion(folder, report, program, quantized, memory)
 
@@ -139,6 +144,11 @@ def _name(path: Path, options: ConvertOptions) -> str:
     if options.name != program_name(options.name):
         raise OutputError(f"--name {options.name} is no C identifier that can be used here: {program_name(options.name)} would be one")
     return options.name
+
+
+def _features(options: ConvertOptions) -> frozenset[str]:
+    """Of the core that kernels are chosen for. Without a target one with the DSP extension: every other runs the model too."""
+    return target_named(options.target).features if options.target is not None else frozenset({"dsp"})
 
 
 def _check_precision(options: ConvertOptions) -> None:

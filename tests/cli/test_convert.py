@@ -186,7 +186,7 @@ def test_limits_give_a_verdict_and_an_exit_status(project, arenite, tmp_path):
 def test_dump_ir_writes_the_graph_after_every_pass(project, arenite, tmp_path):
     assert arenite("convert", project.model, "--output", tmp_path / "out", "--dump-ir", tmp_path / "ir").code == 0
     dumps = sorted(path.name for path in (tmp_path / "ir").iterdir())
-    assert dumps[0] == "00_load.txt" and dumps[-1].endswith("_quantize.txt") and len(dumps) > 10
+    assert dumps[0] == "00_load.txt" and dumps[-1].endswith("_variants.txt") and len(dumps) > 10
     assert "Conv" in (tmp_path / "ir" / dumps[-1]).read_text()
 
 

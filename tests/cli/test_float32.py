@@ -77,7 +77,7 @@ def test_a_single_layer_in_float(project, arenite, tmp_path):
     value = arenite("convert", project.model, *words, "--json").json
     assert value["precision"] == "mixed" and any("gemm (FullyConnected)" in note for note in value["notes"])
     forms = [(layer["op"], layer["variant"]) for layer in value["layers"]]
-    assert forms[-3:] == [("Dequantize", "int8"), ("FullyConnected", "float32"), ("Quantize", "int8")] and ("Conv", "int8") in forms
+    assert forms[-3:] == [("Dequantize", "int8"), ("FullyConnected", "float32"), ("Quantize", "int8")] and ("Conv", "paired") in forms
     words = ("verify", project.model, tmp_path / "out", "--data", project.data, "--engine", "c", "--engine", "compiled")
     verified = arenite(*words, "--json").json
     assert verified["agree"] is True and verified["compared_by"] == {"scores": "step"} and verified["engines"]["c"]["sqnr_db"] > 20
