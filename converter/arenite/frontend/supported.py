@@ -54,12 +54,14 @@ _EVALUATED = {
 }
 """What is left of them is a constant. (Others with constant operands are evaluated too, which is not worth a row.)"""
 
-_ELEMENTWISE = frozenset(UNARY) | {"Relu", "Pow", "Min", "Max"}
+_ELEMENTWISE = frozenset(UNARY) | {"Relu"}
+_WITH_CONSTANTS = frozenset({"Pow", "Min", "Max"})
+"""Elementwise where one operand is a number, else operators of their own."""
 _COMPOSED = {
     "AffineGrid": ("Slice", "Mul", "Add"),
     "CenterCropPad": ("Slice", "Pad"),
     "ConvTranspose": ("Conv", "DepthwiseConv", "Transpose", "Slice"),
-    "GlobalLpPool": ("Elementwise", "ReduceSum"),
+    "GlobalLpPool": ("Elementwise", "ReduceSum", "ReduceL1", "ReduceL2"),
     "LpPool": ("Elementwise", "DepthwiseConv"),
     "Mean": ("Add", "Mul"),
     "Resize": ("Slice", "Expand", "Concat", "Gather", "Resample", "Pad"),
@@ -155,6 +157,8 @@ def _row(name: str) -> SupportedOperator:
 def _becomes(name: str) -> tuple[str, ...]:
     if name in _ELEMENTWISE:
         return ("Elementwise",)
+    if name in _WITH_CONSTANTS:
+        return ("Elementwise", name)
     if name in _NOTHING:
         return ()
     if name in _COMPOSED:

@@ -160,6 +160,9 @@ def global_lp_pool(node: NodeImport) -> Sequence[Value]:
     p = int(node.attribute("p", 2))
     last = channels_last(node, node.activation(0))
     axes = tuple(range(1, len(node.graph.tensors[last].shape) - 1))
+    if p in (1, 2):
+        norm = node.results(f"ReduceL{p}", [last], axes=axes, keepdims=True)[0]
+        return [channels_first(node, norm)]
     total = node.results("ReduceSum", [_power(node, last, p)], axes=axes, keepdims=True)[0]
     return [channels_first(node, _root(node, total, p))]
 
