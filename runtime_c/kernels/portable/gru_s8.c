@@ -13,25 +13,24 @@ typedef struct gru_layer {
     int16_t *returned; /* r · h, with linear_before_reset 0 */
 } gru_layer;
 
-/* Accumulators of a gate, or of several. */
+/* Accumulators of one gate, of as many units as share the loads of x and h. */
 typedef struct gru_sums {
     uint32_t own[ARN_DOT_FILTERS];
     uint32_t other[ARN_DOT_FILTERS];
 } gru_sums;
 
-/* Of `count` gates of unit j, from `first` on. Those of h start from the candidate's bias where it is among them with linear_before_reset.
- */
-static gru_sums sums(const gru_layer *layer, int32_t d, int32_t j, int32_t first, int32_t count, const void *x, const int16_t *h) {
-    const int32_t n = layer->p->hidden, features = layer->p->features, begin = (d * 3 + first) * n + j;
+/* Of `count` units from j on. Those of h start from the candidate's bias, which is there with linear_before_reset only. */
+static gru_sums sums(const gru_layer *layer, int32_t d, int32_t gate, int32_t j, int32_t count, const void *x, const int16_t *h) {
+    const int32_t n = layer->p->hidden, features = layer->p->features, begin = (d * 3 + gate) * n + j;
     gru_sums s = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    for (int32_t gate = 0; gate < count; gate++) {
-        s.own[gate] = (uint32_t)layer->row[(begin + gate * n) * ARN_ROW_NUMBERS];
+    for (int32_t f = 0; f < count; f++) {
+        s.own[f] = (uint32_t)layer->row[(begin + f) * ARN_ROW_NUMBERS];
+        if (gate == 2 && layer->recurrent_bias != 0) {
+            s.other[f] = (uint32_t)layer->recurrent_bias[d * n + j + f];
+        }
     }
-    if (count == 3 && layer->recurrent_bias != 0) {
-        s.other[2] = (uint32_t)layer->recurrent_bias[d * n + j];
-    }
-    arn_dot_input(s.own, count, n * features, x, layer->weight + begin * features, features, layer->p->input_bytes);
-    arn_dot_s16(s.other, count, n * n, h, layer->recurrent + begin * n, n);
+    arn_dot_input(s.own, count, features, x, layer->weight + begin * features, features, layer->p->input_bytes);
+    arn_dot_s16(s.other, count, n, h, layer->recurrent + begin * n, n);
     return s;
 }
 
@@ -50,30 +49,43 @@ static int32_t reset_after(const gru_layer *layer, int32_t d, int32_t j, int32_t
     return (int32_t)arn_limited(arn_shifted(x * ((int64_t)1 << 15) + r * u, 23), p->limit);
 }
 
+static int32_t block(int32_t n, int32_t j) {
+    return n - j < ARN_DOT_FILTERS ? n - j : ARN_DOT_FILTERS;
+}
+
 /* Gates are z, r, h as ONNX orders them. */
 static void step(const gru_layer *layer, int32_t d, const void *x, int16_t *h, int16_t *unused) {
     (void)unused;
     const arn_gru_params *p = layer->p;
     const int32_t n = p->hidden, after = p->linear_before_reset;
-    for (int32_t j = 0; j < n && !after; j++) {
-        const gru_sums s = sums(layer, d, j, 1, 1, x, h);
-        const int32_t r = arn_sigmoid_s16(layer->table, gate_of(layer, d, j, 1, s.own[0], s.other[0]));
-        layer->returned[j] = (int16_t)((r * h[j] + (1 << 14)) >> 15);
-    }
-    for (int32_t j = 0; j < n; j++) {
-        const gru_sums s = sums(layer, d, j, 0, after ? 3 : 1, x, h);
-        int32_t a;
-        if (after) {
-            const int32_t r = arn_sigmoid_s16(layer->table, gate_of(layer, d, j, 1, s.own[1], s.other[1]));
-            a = reset_after(layer, d, j, r, s.own[2], s.other[2]);
-        } else {
-            const gru_sums last = sums(layer, d, j, 2, 1, x, layer->returned);
-            a = gate_of(layer, d, j, 2, last.own[0], last.other[0]);
+    for (int32_t j = 0; j < n && !after; j += ARN_DOT_FILTERS) {
+        const int32_t count = block(n, j);
+        const gru_sums s = sums(layer, d, 1, j, count, x, h);
+        for (int32_t f = 0; f < count; f++) {
+            const int32_t r = arn_sigmoid_s16(layer->table, gate_of(layer, d, j + f, 1, s.own[f], s.other[f]));
+            layer->returned[j + f] = (int16_t)((r * h[j + f] + (1 << 14)) >> 15);
         }
-        const int32_t z = arn_sigmoid_s16(layer->table, gate_of(layer, d, j, 0, s.own[0], s.other[0]));
-        const int64_t candidate = (int64_t)(((int32_t)1 << 15) - z) * arn_tanh_s16(layer->table, a);
-        layer->next[j] =
-            arn_limited_s16(arn_shifted(candidate + (int64_t)z * h[j] * ((int64_t)1 << (15 - p->state_bits)), 30 - p->state_bits));
+    }
+    for (int32_t j = 0; j < n; j += ARN_DOT_FILTERS) {
+        const int32_t count = block(n, j);
+        const gru_sums update = sums(layer, d, 0, j, count, x, h), last = sums(layer, d, 2, j, count, x, after ? h : layer->returned);
+        gru_sums reset = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+        if (after) {
+            reset = sums(layer, d, 1, j, count, x, h);
+        }
+        for (int32_t f = 0; f < count; f++) {
+            int32_t a;
+            if (after) {
+                const int32_t r = arn_sigmoid_s16(layer->table, gate_of(layer, d, j + f, 1, reset.own[f], reset.other[f]));
+                a = reset_after(layer, d, j + f, r, last.own[f], last.other[f]);
+            } else {
+                a = gate_of(layer, d, j + f, 2, last.own[f], last.other[f]);
+            }
+            const int32_t z = arn_sigmoid_s16(layer->table, gate_of(layer, d, j + f, 0, update.own[f], update.other[f]));
+            const int64_t candidate = (int64_t)(((int32_t)1 << 15) - z) * arn_tanh_s16(layer->table, a);
+            const int64_t kept = (int64_t)z * h[j + f] * ((int64_t)1 << (15 - p->state_bits));
+            layer->next[j + f] = arn_limited_s16(arn_shifted(candidate + kept, 30 - p->state_bits));
+        }
     }
     memcpy(h, layer->next, (size_t)n * sizeof *h);
 }
