@@ -112,3 +112,13 @@ def test_real_models(file, count, operators, problem):
     assert len(found) == count
     assert {p.operator for p in found} == operators
     assert all(p.problem.startswith(problem) for p in found)
+
+
+def test_the_shape_of_a_refused_result_is_no_problem_of_its_own(attempt, values):
+    nodes = [
+        helper.make_node("Swizzle", ["x"], ["a"], name="one", domain="acme"),
+        helper.make_node("Shape", ["a"], ["s"], name="two"),
+        helper.make_node("Reshape", ["x", "s"], ["y"], name="three"),
+    ]
+    found = problems(attempt, nodes, {"x": values(2, 3)}, domains={"acme": 1})
+    assert [p.node for p in found] == ["one"]

@@ -152,6 +152,8 @@ class Walk:
             return self.control_flow[node.op_type](self, node, name, values)
         if node.op_type in ("Shape", "Size") and isinstance(first, str):
             return [self.measure(node, first)]
+        if node.op_type in ("Shape", "Size") and isinstance(first, Unknown):
+            raise Refused  # of a refused node's result
         own = own_operator(domain, node.op_type) is not None
         if constant and not own and node.op_type not in (*NOT_FOLDED, "Constant", "QuantizeLinear", "DequantizeLinear"):
             return self.folded(node, name, operator, known)
