@@ -24,7 +24,7 @@ from arenite.frontend.importers.pooling import average_pool, global_average_pool
 from arenite.frontend.importers.quantization import dequantize_linear, quantize_linear
 from arenite.frontend.node_import import Importer, NodeImport
 from arenite.frontend.rearrange import reshaped
-from arenite.frontend.values import Constant, Unknown, Value
+from arenite.frontend.values import Constant, Operand, Value
 from arenite.graph import Quantization
 
 Convert = Callable[[NodeImport], Sequence[Value]]
@@ -89,7 +89,7 @@ def _part(node: NodeImport, at: Scaled, attributes: Mapping[str, int]) -> NodeIm
     return replace(node, inputs=_inputs(node, *at), input_types=types, attributes=attributes, opset=max(node.opset, 13))
 
 
-def _inputs(node: NodeImport, *at: int) -> tuple[Value | Unknown | None, ...]:
+def _inputs(node: NodeImport, *at: int) -> tuple[Operand | None, ...]:
     return tuple(node.inputs[i] if i < len(node.inputs) else None for i in at)
 
 
