@@ -147,7 +147,5 @@ _TYPES = "int8 and uint8, zero points constant or computed"
 INTEGER = {
     "ConvInteger": Importer(conv_integer, f"one or two spatial dimensions, groups, dilations, pads; {_TYPES}"),
     "MatMulInteger": Importer(matmul_integer, f"any ranks; {_TYPES}, of rows and columns too"),
-    "DynamicQuantizeLinear": Importer(
-        dynamic_quantize_linear, "in INT8 layers behind it are calibrated and keep their weights' scales"
-    ),
+    "DynamicQuantizeLinear": Importer(dynamic_quantize_linear, "in INT8 layers behind it are calibrated and keep their weights' scales"),
 }
