@@ -72,7 +72,8 @@ class Reference:
         return results
 
     def _feeds(self, sample: Mapping[str, Array]) -> dict[str, Array]:
-        return {name: array.astype(self._casts[name]) if name in self._casts else array for name, array in sample.items()}
+        """(A sample of an input without dimensions is a scalar of numpy's, which onnxruntime does not take.)"""
+        return {name: np.asarray(array, self._casts.get(name)) for name, array in sample.items()}
 
 
 def _element_type(port: onnxruntime.NodeArg) -> np.dtype[Any]:
