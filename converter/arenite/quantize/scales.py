@@ -268,7 +268,7 @@ class _Groups:
         return result
 
     def _mask_range(self, node: Node, constant: Tensor) -> Range:
-        """Of a constant of a Where. What stands for minus infinity in front of a Softmax needs a place below the data, not its own value."""
+        """Of a constant of a Where. What stands for minus infinity in front of a Softmax needs a place below the data, not its own."""
         data = Range(0.0, 0.0)
         for name in value_operands(node):
             if name in self.parent:
