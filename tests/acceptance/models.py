@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from acceptance.model_pack import Pack, folder  # noqa: E402
-from acceptance.models_document import document, line  # noqa: E402
+from acceptance.models_document import document, line, reason  # noqa: E402
 from acceptance.sweep import Row, measure, refusal  # noqa: E402
 
 
@@ -36,7 +36,7 @@ def main() -> int:
             try:
                 if model.is_refused:
                     refused[model.name] = refusal(model, Path(at) / "folder")
-                    print(f"{model.name}: refused: {refused[model.name].splitlines()[-1].strip()}", flush=True)
+                    print(f"{model.name}: refused: {reason(refused[model.name])}", flush=True)
                 else:
                     rows.append(measure(model, Path(at)))
                     print(line(rows[-1]), flush=True)

@@ -37,7 +37,7 @@ def document(rows: Sequence[Row], refused: Mapping[str, str]) -> str:
     text = HEAD + "\n".join(lines) + "\n"
     if refused:
         text += "\n## Refused\n\nFiles that are no valid ONNX models, and what the converter says:\n\n"
-        text += "".join(f"- `{name}`: {_reason(message)}\n" for name, message in refused.items())
+        text += "".join(f"- `{name}`: {reason(message)}\n" for name, message in refused.items())
     return text
 
 
@@ -79,5 +79,7 @@ def _size(form: Form) -> str:
     return f"{form.model_bytes:,} + {form.arena_bytes:,}"
 
 
-def _reason(message: str) -> str:
-    return " ".join(message.split()).split(" `arenite operators`")[0]
+def reason(message: str) -> str:
+    """The first problem and its remedy: of a message that lists nodes, the first node."""
+    first = " ".join(message.split("1. ", 1)[-1].split("\n  2. ", 1)[0].split())
+    return first.split(" `arenite operators`")[0]
