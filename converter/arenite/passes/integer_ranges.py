@@ -29,7 +29,7 @@ class Interval:
         return Interval(min(self.low, other.low), max(self.high, other.high))
 
     def within(self, dtype: DType) -> bool:
-        limits = TRUTH if dtype is DType.BOOL else Interval(int(np.iinfo(dtype.numpy).min), int(np.iinfo(dtype.numpy).max))
+        limits = TRUTH if dtype is DType.BOOL else Interval(int(np.iinfo(dtype.value).min), int(np.iinfo(dtype.value).max))
         return limits.low <= self.low and self.high <= limits.high
 
 
@@ -61,7 +61,7 @@ def _limits(dtype: DType) -> Interval | None:
         return TRUTH
     if dtype in (DType.FLOAT32, DType.INT64):
         return None
-    limits = np.iinfo(dtype.numpy)
+    limits = np.iinfo(dtype.value)
     return Interval(int(limits.min), int(limits.max))
 
 
