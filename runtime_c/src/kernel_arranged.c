@@ -9,11 +9,11 @@
 /* Operand 1 is a stream of `groups` times `filters` outputs in blocks of `block`, and the scratch memory has room. taps <= MAX_TAPS. */
 static int is_stream(const arn_signature *s, int32_t groups, int32_t filters, int32_t taps, int32_t block, int64_t scratch) {
     const arn_operand *stream = &s->inputs[1];
-    const int64_t words = arn_paired_words(arn_paired_taps(taps), block);
-    return arn_is_type(stream, ARN_INT32) && stream->constant != NULL &&
-           words * ((int64_t)(filters + block - 1) / block) <= (INT64_MAX >> 32) &&
-           stream->bytes / 4 == (uint64_t)(words * ((int64_t)(filters + block - 1) / block)) * (uint64_t)groups &&
-           arn_is_type(&s->scratch, ARN_FLOAT32) && (int64_t)s->scratch.bytes >= scratch;
+    const uint32_t words = (uint32_t)arn_paired_words(arn_paired_taps(taps), block);
+    const uint32_t blocks = ((uint32_t)filters - 1) / (uint32_t)block + 1; /* below 2^30, words below 2^28 */
+    return arn_is_type(stream, ARN_INT32) && stream->constant != NULL && (uint64_t)words * blocks <= UINT32_MAX &&
+           stream->bytes / 4 == (uint64_t)(words * blocks) * (uint64_t)groups && arn_is_type(&s->scratch, ARN_FLOAT32) &&
+           (int64_t)s->scratch.bytes >= scratch;
 }
 
 static int check_conv_paired(const arn_signature *s) {

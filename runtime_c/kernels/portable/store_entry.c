@@ -8,5 +8,5 @@ void arn_store_entry(const arn_store_entry_params *p, const void *entry, const i
         return;
     }
     const int32_t at = p->backwards != 0 ? p->count - 1 - (int32_t)number : (int32_t)number;
-    memmove((uint8_t *)y + (size_t)at * (size_t)p->bytes, entry, (size_t)p->bytes);
+    memcpy((uint8_t *)y + (size_t)at * (size_t)p->bytes, entry, (size_t)p->bytes);
 }
