@@ -117,7 +117,10 @@ def one_step(draw: DrawFn, name: str) -> tuple[NodeCall, Array, Array]:
         "shift": shift,
         "limit": 1 << 19,
         "state_bits": draw(st.integers(10, 15)),
-        "output_zero_point": 0, "output_multiplier": 0, "output_shift": 1, "variant": "int8",
+        "output_zero_point": 0,
+        "output_multiplier": 0,
+        "output_shift": 1,
+        "variant": "int8",
     }
     if cell is LSTM:
         inputs.append(integers(rng, np.int16, 1, 1, hidden))

@@ -62,8 +62,8 @@ def test_one_quantization(stream, tmp_path):
 
 
 def test_what_float_layers_carry_on_is_float(stream, tmp_path):
-    """The state of a GRU that is left in float32 is so, too, though an int8 layer reads its value; that of one in int8 is int16, and a cache
-    of int8 layers int8."""
+    """The state of a GRU that is left in float32 is so, too, though an int8 layer reads its value; that of one in int8 is int16, and a
+    cache of int8 layers int8."""
     for name, layers, dtype in (("gru", ("the_gru",), "float32"), ("gru", (), "int16"), ("window", (), "int8")):
         one = stream(name)
         model = onnx.load(one.path)

@@ -52,7 +52,7 @@ def _paired(graph: Graph, node: Node) -> float:
 
 
 def _planes(graph: Graph, node: Node) -> float:
-    """dsp/depthwise_core.S: 66 cycles four outputs of stride 1, 48 two of stride 2; 15 a column of four channels and two rows; 60 a strip."""
+    """dsp/depthwise_core.S: 66 cycles for four outputs (stride 2: 48 for two); 15 a column of four channels and two rows; 60 a strip."""
     _, height, width, channels = graph.tensor(node.output).shape
     if node.attributes["strides"][0] == 1:
         strips = -(-height // 2)
