@@ -1,14 +1,33 @@
-/* QEMU TCG plugin: counts the instructions of every measured call (firmware/cortex_m/measured_call.S), exactly.
+/* QEMU TCG plugin: counts what every measured call (firmware/cortex_m/measured_call.S) executes, exactly, and how often each block of it
+ * ran, by layer of the model. Cycles are modelled from those counts outside: converter/arenite/targets/cortex_m4_timing.py.
  *
- *     -plugin libqemu_count.so,call=0xADDRESS,return=0xADDRESS,output=FILE
+ *     -plugin libqemu_count.so,call=0xADDRESS,return=0xADDRESS,output=FILE[,layers=FILE]
  *
- * FILE gets one decimal number a line: the instructions executed between each execution of `call` and of `return`, in order; instructions
- * in [call, return), the trampoline itself, are not counted. Both addresses begin a translation block, because they are entered by a
- * branch, so counting whole blocks is exact. (A block ends early only where its last instruction raises an exception.)
+ * The output is text. A measured call is
+ *
+ *     call INSTRUCTIONS LAYERS      instructions executed between `call` and `return`; calls of layers among them
+ *
+ * followed, for the first one and whenever a later one has more instructions than all others but the first, by its blocks:
+ *
+ *     block LAYER ADDRESS INSTRUCTIONS EXECUTIONS JUMPS
+ *
+ * where LAYER is -1 outside of layers, INSTRUCTIONS are those of the block, and JUMPS are the executions that did not come from the block
+ * in front of it in memory. Instructions in [call, return), the trampoline itself, are not counted. Both addresses begin a translation
+ * block, because they are entered by a branch, so counting whole blocks is exact. (A block ends early only where its last instruction
+ * raises an exception.)
+ *
+ * `layers` says what a layer is, a line each:
+ *
+ *     dispatch BEGIN END            code (hexadecimal) that calls layers, and is part of none
+ *     entry ADDRESS                 a function that dispatching code calls for a layer
+ *     next LAYER                    of the first call of such a function, of the second, …
+ *
+ * A layer lasts from the first instruction of its function until dispatching code goes on.
  *
  * QEMU's plugin interface is declared here, as far as it is used, so that no header of QEMU is needed. These functions have had these
- * signatures since QEMU 4.2; what differs is the interface version that a plugin must state: 1 before QEMU 9, at least 2 from there on.
- * The build passes it as ARN_QEMU_PLUGIN_VERSION. */
+ * signatures since QEMU 4.2 (one that changed, qemu_plugin_insn_data, is not needed: the code is in the image); what differs is the
+ * interface version that a plugin must state: 1 before QEMU 9, at least 2 from there on. The build passes it as ARN_QEMU_PLUGIN_VERSION. */
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +41,7 @@
 
 typedef uint64_t qemu_plugin_id_t;
 struct qemu_plugin_tb;
+struct qemu_plugin_insn;
 
 enum { QEMU_PLUGIN_CB_NO_REGS = 0 };
 
@@ -31,37 +51,167 @@ extern void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, void
 extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*callback)(qemu_plugin_id_t id, void *user), void *user);
 extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 extern uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
+extern struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
+extern uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
+extern size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *instruction);
 
 EXPORTED extern int qemu_plugin_version;
 int qemu_plugin_version = ARN_QEMU_PLUGIN_VERSION;
 
 EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv);
 
+enum { NO_LAYER = -1 };
+
+typedef struct executions {
+    uint64_t count;
+    uint64_t jumps;
+} executions;
+
+typedef struct block {
+    struct block *next;
+    uint64_t begin;
+    uint64_t end;
+    uint64_t instructions;
+    int is_dispatch;
+    int is_entry;
+    executions of_layer[]; /* [1 + layer] */
+} block;
+
+typedef struct code_range {
+    uint64_t begin;
+    uint64_t end;
+} code_range;
+
+/* What `layers` says. */
+static code_range *dispatching;
+static uint64_t *entries;
+static int64_t *layer_of_call;
+static size_t dispatching_count, entry_count, layer_call_count;
+static size_t slots = 1; /* executions of a block */
+
 /* One guest CPU runs, so plain variables do. */
 static uint64_t call_address, return_address;
-static uint64_t instructions; /* of the call under way */
-static int counting;
+static block *blocks; /* as QEMU translates them: the same code may be there more than once */
 static FILE *output;
+
+/* The call under way. */
+static int counting;
+static uint64_t instructions;
+static uint64_t previous_end;
+static int in_layer;
+static size_t slot; /* 1 + the layer, or 0 */
+static size_t layer_calls;
+
+static uint64_t finished_calls;
+static uint64_t most_instructions; /* of all calls but the first */
 
 static void on_call(unsigned int vcpu, void *user) {
     (void)vcpu;
     (void)user;
+    for (block *b = blocks; b != NULL; b = b->next) {
+        memset(b->of_layer, 0, slots * sizeof b->of_layer[0]);
+    }
     instructions = 0;
+    previous_end = 0;
+    in_layer = 0;
+    slot = 0;
+    layer_calls = 0;
     counting = 1;
+}
+
+static void write_blocks(void) {
+    for (const block *b = blocks; b != NULL; b = b->next) {
+        for (size_t s = 0; s < slots; ++s) {
+            if (b->of_layer[s].count > 0) {
+                fprintf(output, "block %" PRId64 " %#" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", (int64_t)s - 1, b->begin,
+                        b->instructions, b->of_layer[s].count, b->of_layer[s].jumps);
+            }
+        }
+    }
 }
 
 static void on_return(unsigned int vcpu, void *user) {
     (void)vcpu;
     (void)user;
-    if (counting) {
-        fprintf(output, "%llu\n", (unsigned long long)instructions);
+    if (!counting) {
+        return;
     }
+    fprintf(output, "call %" PRIu64 " %zu\n", instructions, layer_calls);
+    if (finished_calls == 0 || instructions > most_instructions) {
+        write_blocks();
+        most_instructions = finished_calls == 0 ? 0 : instructions;
+    }
+    ++finished_calls;
     counting = 0;
 }
 
+/* Which layer the block belongs to. Calls beyond those that `layers` names belong to none. */
+static void follow_layers(const block *b) {
+    if (b->is_dispatch) {
+        in_layer = 0;
+        slot = 0;
+    } else if (b->is_entry && !in_layer) {
+        in_layer = 1;
+        slot = layer_calls < layer_call_count ? (size_t)(1 + layer_of_call[layer_calls]) : 0;
+        ++layer_calls;
+    }
+}
+
 static void on_block(unsigned int vcpu, void *user) {
+    block *b = (block *)user;
     (void)vcpu;
-    instructions += (uint64_t)(uintptr_t)user;
+    if (!counting) {
+        return;
+    }
+    follow_layers(b);
+    executions *here = &b->of_layer[slot];
+    ++here->count;
+    here->jumps += previous_end != b->begin;
+    instructions += b->instructions;
+    previous_end = b->end;
+}
+
+static int is_dispatch(uint64_t address) {
+    for (size_t i = 0; i < dispatching_count; ++i) {
+        if (address >= dispatching[i].begin && address < dispatching[i].end) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_entry(uint64_t address) {
+    for (size_t i = 0; i < entry_count; ++i) {
+        if (address == entries[i]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Memory that must be there. */
+static void *resized(void *memory, size_t bytes) {
+    void *larger = realloc(memory, bytes);
+    if (larger == NULL) {
+        fprintf(stderr, "qemu_count: out of memory\n");
+        exit(1);
+    }
+    return larger;
+}
+
+static block *new_block(const struct qemu_plugin_tb *tb) {
+    const size_t bytes = sizeof(block) + slots * sizeof(executions);
+    block *b = (block *)resized(NULL, bytes);
+    memset(b, 0, bytes);
+    b->instructions = qemu_plugin_tb_n_insns(tb);
+    const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, (size_t)b->instructions - 1);
+    b->begin = qemu_plugin_tb_vaddr(tb);
+    b->end = qemu_plugin_insn_vaddr(last) + qemu_plugin_insn_size(last);
+    b->is_dispatch = is_dispatch(b->begin);
+    b->is_entry = is_entry(b->begin);
+    b->next = blocks;
+    blocks = b;
+    return b;
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
@@ -72,7 +222,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     } else if (address == return_address) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_return, QEMU_PLUGIN_CB_NO_REGS, NULL);
     } else if (address < call_address || address > return_address) {
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)qemu_plugin_tb_n_insns(tb));
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, new_block(tb));
     }
 }
 
@@ -80,6 +230,39 @@ static void on_exit_of_emulator(qemu_plugin_id_t id, void *user) {
     (void)id;
     (void)user;
     fclose(output);
+}
+
+/* 0 where a line is none of those above. */
+static int read_line(const char *line) {
+    uint64_t begin, end;
+    int64_t layer;
+    if (sscanf(line, "dispatch %" SCNx64 " %" SCNx64, &begin, &end) == 2) {
+        dispatching = (code_range *)resized(dispatching, (dispatching_count + 1) * sizeof *dispatching);
+        dispatching[dispatching_count++] = (code_range){begin, end};
+    } else if (sscanf(line, "entry %" SCNx64, &begin) == 1) {
+        entries = (uint64_t *)resized(entries, (entry_count + 1) * sizeof *entries);
+        entries[entry_count++] = begin;
+    } else if (sscanf(line, "next %" SCNd64, &layer) == 1 && layer >= NO_LAYER) {
+        layer_of_call = (int64_t *)resized(layer_of_call, (layer_call_count + 1) * sizeof *layer_of_call);
+        layer_of_call[layer_call_count++] = layer;
+        slots = (size_t)(2 + layer) > slots ? (size_t)(2 + layer) : slots;
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
+static int read_layers(const char *path) {
+    FILE *file = fopen(path, "r");
+    char line[128];
+    int ok = file != NULL;
+    while (ok && fgets(line, sizeof line, file) != NULL) {
+        ok = read_line(line);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return ok;
 }
 
 /* The value of `argument` where it is `name=value`, else null. */
@@ -98,6 +281,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
             return_address = strtoull(value, NULL, 0) & ~1ull;
         } else if ((value = value_of(argv[i], "output")) != NULL) {
             output = fopen(value, "w");
+        } else if ((value = value_of(argv[i], "layers")) != NULL && !read_layers(value)) {
+            fprintf(stderr, "qemu_count: %s cannot be read\n", value);
+            return 1;
         }
     }
     if (call_address == 0 || return_address == 0 || output == NULL) {

@@ -18,9 +18,12 @@ TIMEOUT = 1800.0
 """Seconds for a run; an inference of the largest MLPerf Tiny network takes about one."""
 
 
-def run_image(image: Image, board: Board, arguments: Sequence[str], folder: Path, *, timeout: float = TIMEOUT) -> Outcome:
+def run_image(
+    image: Image, board: Board, arguments: Sequence[str], folder: Path, *, timeout: float = TIMEOUT, layers: str = ""
+) -> Outcome:
     """Run an image to its exit. `arguments` are those after the program's name; files that the app names are relative to `folder`.
 
+    `layers`: what a layer is, for counting by layer (targets/layer_calls.py); only QEMU with plugins does.
     $ARENITE_EMULATOR ("qemu" or "unicorn") chooses, else QEMU where it is installed. Raises ToolError where there is no emulator,
     it crashes or the image does not end within `timeout` seconds.
     """
@@ -28,7 +31,7 @@ def run_image(image: Image, board: Board, arguments: Sequence[str], folder: Path
     if wanted not in ("", "qemu", "unicorn"):
         raise ToolError(f"ARENITE_EMULATOR is {wanted!r}: qemu or unicorn")
     if wanted != "unicorn" and shutil.which(QEMU):
-        return run_qemu(image, board, arguments, folder, timeout=timeout)
+        return run_qemu(image, board, arguments, folder, timeout=timeout, layers=layers)
     if wanted != "qemu" and find_spec("unicorn"):
         from arenite.targets.unicorn_emulator import run_unicorn  # imports the optional package
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from arenite.targets.block_counts import CallCounts
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -14,3 +16,5 @@ class Outcome:
     """Of every measured call, in order; None where the emulator could not count them."""
     emulator: str
     """Name and version, and what counted."""
+    calls: tuple[CallCounts, ...] | None = None
+    """Of every measured call, block by block; None where the emulator does not count so."""

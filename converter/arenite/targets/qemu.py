@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from arenite.errors import ToolError
+from arenite.targets.block_counts import parse_counts
 from arenite.targets.board import Board
 from arenite.targets.compiler import SourceSet, last_lines, run_tool, tool_version
 from arenite.targets.host import shared_library
@@ -24,7 +25,7 @@ _FATAL = re.compile(r"^qemu(?!\S*: warning:)", re.MULTILINE)
 _OTHER_INTERFACE = re.compile(r"API version -?\d+, but this QEMU supports only (?:a minimum version of|up to version) (\d+)")
 
 
-def run_qemu(image: Image, board: Board, arguments: Sequence[str], folder: Path, *, timeout: float) -> Outcome:
+def run_qemu(image: Image, board: Board, arguments: Sequence[str], folder: Path, *, timeout: float, layers: str = "") -> Outcome:
     """Run an image under QEMU. See run_image."""
     version = qemu_version()
     plugin = counting_plugin()
@@ -39,7 +40,12 @@ def run_qemu(image: Image, board: Board, arguments: Sequence[str], folder: Path,
         ]
         if plugin:
             call, end = image.address("measured_call"), image.address("measured_return")
-            command += ["-plugin", f"{_escaped(str(plugin))},call={call:#x},return={end:#x},output={_escaped(str(counts))}"]
+            option = f"{_escaped(str(plugin))},call={call:#x},return={end:#x},output={_escaped(str(counts))}"
+            if layers:
+                description = Path(scratch) / "layers"
+                description.write_text(layers, encoding="ascii")
+                option += f",layers={_escaped(str(description))}"
+            command += ["-plugin", option]
         else:
             # Instructions then take a known time, and SysTick counts them, in steps.
             command += ["-icount", "shift=0"]
@@ -48,7 +54,10 @@ def run_qemu(image: Image, board: Board, arguments: Sequence[str], folder: Path,
         if status < 0 or _FATAL.search(errors):
             raise ToolError(f"QEMU crashed (exit status {status}) running {image.path.name}:\n{last_lines(text + errors)}")
         how = f"QEMU {version}, " + ("instructions by plugin" if plugin else "instructions by SysTick")
-        return Outcome(status, text, _counts(counts) if plugin else None, how)
+        if not plugin:
+            return Outcome(status, text, None, how)
+        calls = parse_counts(_read(counts))
+        return Outcome(status, text, tuple(call.instructions for call in calls), how, calls)
 
 
 def qemu_version() -> str:
@@ -111,7 +120,3 @@ def _escaped(value: str) -> str:
 
 def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-
-
-def _counts(path: Path) -> tuple[int, ...]:
-    return tuple(int(line) for line in _read(path).split())
