@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from arenite.graph import DType, Graph, Node, Quantization, Tensor
 from arenite.graph.operators import UNBOUNDED
-from arenite.quantize.lower_linear import Channels, Linear, channels_of, own_scale, solve
+from arenite.quantize.lower_linear import NARROW_LIMIT, Channels, Linear, channels_of, own_scale, solve
 from arenite.quantize.lowering import Lowering
 from arenite.quantize.multipliers import requantize
 from arenite.quantize.proof import WIDE_BIAS_LIMIT, accumulator_bound, product_extremes, saturating_bias
@@ -175,6 +175,24 @@ def test_own_scales_that_cannot_help_take_the_wide_variant() -> None:
     assert result.variant == "wide"
     assert np.all(np.abs(result.weights).max(axis=1) == 127)
     check(result, np.zeros(2), x, y, 0)
+
+
+def test_accumulators_are_narrowed_where_that_costs_no_accuracy() -> None:
+    """A dead channel, one that is nearly dead, one with weights far below an output step, and one whose precision matters."""
+    generator = np.random.default_rng(5)
+    x, y = Quantization.per_tensor(0.02, -128), Quantization.per_tensor(0.05, -128)
+    weights = generator.standard_normal((4, 640)) * np.array([[0.0], [1e-30], [1e-4], [0.3]])
+    weights[3] = np.sign(weights[3]) * generator.uniform(0.28, 0.3, 640)
+    bias = np.array([4.0, 4.0, -8.0, 0.0])
+    result = solve(own(weights, bias, x, y), x, y, FULL)
+    bounds = accumulator_bound(result.weights, result.bias.tolist())
+    assert (result.variant, result.shift) == ("int8", 0)
+    assert [bound < NARROW_LIMIT for bound in bounds] == [True, True, True, False]
+    assert np.abs(result.weights[3]).max() == 127
+    assert np.abs(result.weights[2]).max() < 127
+    errors = 255 * 0.02 / 0.05 * np.linalg.norm(weights - result.weights * result.scale.astype(np.float64)[:, None], axis=1)
+    assert np.all(errors[:3] < 1 / 16)
+    check(result, bias, x, y, 0)
 
 
 def test_imported_channel_of_zeros_with_a_tiny_scale_gives_its_bias() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,12 @@ from arenite.quantize.scales import SMALLEST_SCALE
 
 CHANNEL_AXIS = {"Conv": 0, "DepthwiseConv": 2, "FullyConnected": 0}
 LARGEST_SCALE = float(np.finfo(np.float32).max) / 2
-DEAD_MULTIPLIER = 2.0**-16
-"""Effective scale given to channels without weights: the bias alone is then exact to 1/65536 of an output step."""
+DEAD_MULTIPLIER = 2.0**-14
+"""Effective scale given to channels without weights: the bias alone is then exact to 1/32768 of an output step."""
+NARROW_LIMIT = 1 << 23
+"""Accumulators below it can share words with others (§3.4)."""
+LARGEST_ADDED_ERROR = 1 / 16
+"""Of an output step, where scales are enlarged for that."""
 LARGEST_IMPORTED = 128
 
 
@@ -62,7 +66,7 @@ def solve(channels: Channels, x: Quantization, y: Quantization, bounds: tuple[in
     """Integers for a layer that satisfy the accumulator proof, or the wide variant (§2, "Where the proof fails").
 
     In order: the scales as they are; a bias that saturates the output for every input moved to where it just does; own weight scales
-    doubled, as long as the layer's shift stays; 64-bit accumulators.
+    doubled, as long as the layer's shift stays; 64-bit accumulators. What holds is narrowed for the layout `paired`.
     """
     scale, notes = channels.scale.copy(), []
     enlarged: set[int] = set()
@@ -81,7 +85,9 @@ def solve(channels: Channels, x: Quantization, y: Quantization, bounds: tuple[in
                 notes.append(f"weight scale enlarged in {len(enlarged)} channels to keep the accumulator within 32 bits")
             if moved:
                 notes.append(f"bias saturates the output of {moved} channels for every input; moved to the nearest value that does")
-            return Linear(fixed.weights, scale, np.array(bias, np.int32), multiplier.astype(np.int32), shift, "int8", tuple(notes))
+            if shift == 0:
+                fixed, multiplier, bias = _narrowed(channels, fixed, bias, x, y, bounds)
+            return Linear(fixed.weights, fixed.scale, np.array(bias, np.int32), multiplier.astype(np.int32), shift, "int8", tuple(notes))
         failing = [channel for channel, holds in enumerate(held) if not holds]
         room = 2.0 ** (shift - 32) * ((1 << 31) - 1)  # the largest M of this shift
         if channels.imported or not fits(fixed.effective) or any(2 * fixed.effective[c] > room for c in failing):
@@ -89,6 +95,41 @@ def solve(channels: Channels, x: Quantization, y: Quantization, bounds: tuple[in
         for channel in failing:
             scale[channel] *= np.float32(2)
         enlarged.update(failing)
+
+
+def _narrowed(
+    channels: Channels, fixed: Fixed, bias: list[int], x: Quantization, y: Quantization, bounds: tuple[int, int]
+) -> tuple[Fixed, NDArray[np.int64], list[int]]:
+    """The layer with accumulators below NARROW_LIMIT, in the channels where that is to be had: (numbers, multipliers, bias), shift 0.
+
+    A saturating bias is moved; then own weight scales are doubled as long as the rounding of the weights stays unimportant.
+    """
+    largest = ((1 << 31) - 1) / 2.0**32
+    scale = fixed.scale.copy()
+    while True:
+        multiplier, _ = requantization(fixed.effective)
+        held = [bound < NARROW_LIMIT for bound in proof.accumulator_bound(fixed.weights, bias)]
+        if not all(held):
+            bias = _saturated(replace(fixed, bias=bias), multiplier, 0, y, bounds, held)
+            held = [bound < NARROW_LIMIT for bound in proof.accumulator_bound(fixed.weights, bias)]
+        wider = scale * np.where(held, 1, 2).astype(np.float32)
+        candidate = _integers(channels, wider, x, y)
+        possible = ~np.array(held) & (candidate.effective <= largest) & (_added_error(channels, candidate, x, y) < LARGEST_ADDED_ERROR)
+        if channels.imported:
+            possible &= ~np.any(fixed.weights, axis=1)
+        if not np.any(possible):
+            return fixed, multiplier, bias
+        scale = np.where(possible, wider, scale)
+        enlarged = _integers(channels, scale, x, y)
+        bias = [new if chosen else old for old, new, chosen in zip(bias, enlarged.bias, possible, strict=True)]
+        fixed = enlarged
+
+
+def _added_error(channels: Channels, fixed: Fixed, x: Quantization, y: Quantization) -> NDArray[np.float64]:
+    """Of each channel, output steps: the deviation that the rounding errors of its weights, which are independent, add up to at inputs as
+    far from zero as there are; and the rounding of the bias."""
+    errors = channels.weights - fixed.weights * fixed.scale.astype(np.float64)[:, None]
+    return 255 * scale_of(x) / scale_of(y) * np.sqrt(np.square(errors).sum(axis=1)) + fixed.effective / 2
 
 
 def _integers(channels: Channels, scale: NDArray[np.float32], x: Quantization, y: Quantization) -> Fixed:
