@@ -183,7 +183,7 @@ def test_accumulators_are_narrowed_where_that_costs_no_accuracy() -> None:
     x, y = Quantization.per_tensor(0.02, -128), Quantization.per_tensor(0.05, -128)
     weights = generator.standard_normal((4, 640)) * np.array([[0.0], [1e-30], [1e-4], [0.3]])
     weights[3] = np.sign(weights[3]) * generator.uniform(0.28, 0.3, 640)
-    bias = np.array([4.0, 4.0, -8.0, 0.0])
+    bias = np.array([4.0, 4.0, 5.0, 0.0])
     result = solve(own(weights, bias, x, y), x, y, FULL)
     bounds = accumulator_bound(result.weights, result.bias.tolist())
     assert (result.variant, result.shift) == ("int8", 0)
