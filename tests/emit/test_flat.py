@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from zlib import crc32
 
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 from arenite.emit import Program, Storage
 from arenite.emit.flat import constant_data, record_words, serialize
-from arenite.graph import OPERATORS
+from arenite.emit.program import ProgramTensor
+from arenite.graph import OPERATORS, DType
 from arenite_runtime.flat import arenite_generated as schema
 
 Make = Callable[..., Program]
@@ -30,7 +32,8 @@ def test_round_trip(make_program: Make) -> None:
     assert [(r.size, r.alignment, r.kind) for r in model.regions] == [(program.arena_bytes, 16, 0)]
     assert len(model.tensors) == len(program.tensors)
     for tensor, stored in zip(program.tensors, model.tensors, strict=True):
-        assert tuple(stored.shape) == tensor.shape and stored.name.decode() == tensor.name and stored.offset == tensor.offset
+        assert tuple(stored.shape) == tensor.shape and stored.offset == tensor.offset
+        assert stored.name == (tensor.name.encode() if tensor.storage is Storage.REGION else None)
         assert stored.dtype == getattr(schema.DType, tensor.dtype.value)
         if tensor.storage is Storage.CONSTANT:
             assert stored.storage == schema.Storage.constant and stored.quantization is None
@@ -86,6 +89,19 @@ def test_strip_names(make_program: Make) -> None:
     assert all(node.name is None for node in model.subgraphs[0].nodes)
     assert model.outputs[0].labels == [b"cat", b"dog", b"fish"]
     assert b"block/conv" not in file
+
+
+def test_no_name_for_what_a_node_alone_uses(make_program: Make) -> None:
+    """A hundred characters each, of networks that went through TensorFlow."""
+    program = make_program()
+    long = tuple(replace(t, name=100 * "n" + t.name) if t.storage is Storage.CONSTANT else t for t in program.tensors)
+    assert serialize(replace(program, tensors=long)) == serialize(program)
+    scratch = len(program.tensors)
+    memory = ProgramTensor("call.scratch", (4,), DType.FLOAT32, Storage.REGION, 0, 0)
+    first = replace(program.calls[0], scratch=scratch)
+    file = serialize(replace(program, tensors=(*program.tensors, memory), calls=(first, *program.calls[1:])))
+    model = read(file)
+    assert model.subgraphs[0].nodes[0].scratch == scratch and model.tensors[scratch].name is None and b".scratch" not in file
 
 
 def test_equal_constants_are_stored_once(make_program: Make) -> None:

@@ -3,7 +3,8 @@
 The file is used in place: its size is a multiple of 16 and the data vector is 16-byte aligned in it, so that at a 16-byte aligned
 address every constant is aligned for its type. The same program gives the same bytes.
 
-Names can be stripped; those of inputs and outputs, too (firmware then goes by index). Constants carry no quantization: the engines
+Names can be stripped; those of inputs and outputs, too (firmware then goes by index). Constants and scratch memory carry none: the
+node that has them as operands has one, and exporters make names of a hundred characters. Constants carry no quantization: the engines
 need none, the records hold what was derived from it, and per-channel scales would cost four bytes a channel of flash.
 """
 
@@ -46,7 +47,14 @@ def serialize(program: Program, strip_names: bool = False) -> bytes:
     builder = writer.builder
     # FlatBuffers are written back to front: what is first here is last in the file.
     data = writer.aligned_bytes(constant_data(program))
-    tensors = writer.tables([writer.tensor(tensor) for tensor in program.tensors], schema.ModelStartTensorsVector)
+    scratch = {call.scratch for call in program.calls}
+    tensors = writer.tables(
+        [
+            writer.tensor(tensor, named=tensor.storage is Storage.REGION and index not in scratch)
+            for index, tensor in enumerate(program.tensors)
+        ],
+        schema.ModelStartTensorsVector,
+    )
     subgraphs = writer.tables([writer.subgraph(program)], schema.ModelStartSubgraphsVector)
     inputs = writer.tables([writer.port(port) for port in program.inputs], schema.ModelStartInputsVector)
     outputs = writer.tables([writer.port(port) for port in program.outputs], schema.ModelStartOutputsVector)
@@ -171,8 +179,8 @@ class _Writer:
 
         return self._once(("quantization", scale, zero_point, quantization.axis), write)
 
-    def tensor(self, tensor: ProgramTensor) -> int:
-        shape, name = self.ints(tensor.shape), self.string(tensor.name)
+    def tensor(self, tensor: ProgramTensor, named: bool) -> int:
+        shape, name = self.ints(tensor.shape), self.string(tensor.name) if named else 0
         described = tensor.quantization if tensor.storage is Storage.REGION else None
         quantization = self.quantization(described) if described is not None else 0
         schema.TensorStart(self.builder)
