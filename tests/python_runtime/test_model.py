@@ -30,7 +30,7 @@ def test_contents(tmp_path: Path, arn: bytes) -> None:
         assert (model.name, model.version, model.arena_bytes) == ("small", 1, 32)
         assert model.producer.startswith("arenite ")
     assert model.regions[0].kind is RegionKind.ARENA
-    assert [tensor.name for tensor in model.tensors] == ["x", "table", "negated", "two", "y", "seen", "z"]
+    assert [tensor.name for tensor in model.tensors] == ["x", "#1", "negated", "#3", "y", "seen", "z"]  # constants have no names
     assert model.tensors[1].storage is Storage.CONSTANT
     assert model.constant(model.tensors[3]).tolist() == [[5, 5, 5], [5, 5, 5]]
     assert [(node.op, node.variant, node.name) for node in model.nodes] == [
