@@ -156,7 +156,7 @@ def test_refused(arn: bytes, patched: Patch, find: Any, number: int, layout: str
         (first_tensor, 0, 0, 0, "shape (0, 3)"),
         (first_tensor, 0, 1, -3, "shape (2, -3)"),
         (lambda m: m.Subgraphs(0).Nodes(2), 2, 0, 7, "input 0 of node layer/copy is tensor 7 of 7"),
-        (add_node, 3, 0, 3, "writes the constant two"),
+        (add_node, 3, 0, 3, "writes the constant #3"),
     ],
 )
 def test_refused_vector(arn: bytes, patched_vector: Patch, find: Any, number: int, index: int, value: int, message: str) -> None:
