@@ -54,6 +54,16 @@ class Interpreter:
         self._advance()
         return outputs
 
+    def trace(self, inputs: Sequence[Array] | Mapping[str, Array]) -> list[int]:
+        """The indices of the model's nodes in the order in which a run on `inputs` executes them: a run like any other."""
+        self._write_inputs(inputs)
+        at, nodes, executed = 0, self.model.nodes, []
+        while at < len(nodes):
+            executed.append(at)
+            at += 1 + self._execute(nodes[at])
+        self._advance()
+        return executed
+
     def run_all(self, inputs: Sequence[Array] | Mapping[str, Array]) -> dict[str, Array]:
         """The value of every tensor that is not constant, by name, in the order in which they come to be; inputs included.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from arenite.errors import ToolError
@@ -33,13 +32,6 @@ class CallCounts:
     """Calls of layers that were seen."""
     blocks: tuple[BlockCount, ...]
     """Empty where not asked for: they are kept for the first call, and for the one of the others that has most instructions."""
-
-    def layers(self) -> frozenset[int]:
-        return frozenset(block.layer for block in self.blocks)
-
-    def cycles(self, block_cycles: Callable[[BlockCount], int], jump_cycles: int) -> int:
-        """Of the whole call. `block_cycles`: of one execution that was not jumped to."""
-        return sum(block.executions * block_cycles(block) + block.jumps * jump_cycles for block in self.blocks)
 
 
 def parse_counts(text: str) -> tuple[CallCounts, ...]:

@@ -54,6 +54,13 @@ class Image:
                 return symbol.address & ~1
         raise KeyError(name)
 
+    def bytes_at(self, address: int, size: int) -> bytes:
+        """Of what lies in flash. Raises KeyError for other addresses."""
+        for begin, contents in self.segments:
+            if begin <= address and address + size <= begin + len(contents):
+                return contents[address - begin : address - begin + size]
+        raise KeyError(f"{address:#x}")
+
     @property
     def flash_bytes(self) -> int:
         """Everything that lies in flash: .text with the constants, and the initial values of .data."""
