@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from arenite.errors import ArtifactError, ToolError
 from arenite.targets.artifact import ArtifactModel
+from arenite.targets.block_counts import CallCounts
 from arenite.targets.board import Board, board_named
 from arenite.targets.build_cache import cached, content_key
 from arenite.targets.catalogue import target_named
@@ -30,6 +31,7 @@ from arenite.targets.sources import (
     runtime_includes,
     runtime_root,
 )
+from arenite.targets.timing import cycles_of
 from arenite.targets.toolchain import OPTIMIZE, build_image
 
 _PARAMS = re.compile(r"_params(_\d+)?$")
@@ -67,6 +69,8 @@ class RunInfo:
     """RAM besides arena and stack: all of .data and .bss."""
     toolchain: str
     emulator: str
+    cycles: int | None = None
+    """Modelled, of the inference that took most instructions; None where the processor has no model or blocks are not counted."""
 
 
 class EmulatedEngine:
@@ -75,22 +79,25 @@ class EmulatedEngine:
     def __init__(self, folder: Path, form: Form, target: str, *, optimize: str = OPTIMIZE, timeout: float = TIMEOUT) -> None:
         self.name = "emulated" if form is Form.INTERPRETED else "emulated-compiled"
         self.info: RunInfo | None = None
+        self.calls: tuple[CallCounts, ...] | None = None
+        """Opening and every inference of the last run, block by block; None where the emulator does not count so."""
         self._model = ArtifactModel.read(folder)
         self._form = form
         self._board = board_named(target_named(target).board)
         self._timeout = timeout
         self.image = build_run_model(self._model, form, self._board, optimize=optimize)
 
-    def run(self, samples: Sequence[Sequence[NDArray[Any]]]) -> list[list[NDArray[Any]]]:
-        """See Engine.run. Sets `info`."""
+    def run(self, samples: Sequence[Sequence[NDArray[Any]]], *, layers: str = "") -> list[list[NDArray[Any]]]:
+        """See Engine.run. Sets `info` and `calls`. `layers`: as run_image takes it."""
         if not samples:
             return []
         with tempfile.TemporaryDirectory(prefix="arenite-run-") as scratch:
             folder = Path(scratch)
             (folder / _SAMPLES).write_bytes(b"".join(b"".join(self._model.input_bytes(sample)) for sample in samples))
-            outcome = run_image(self.image, self._board, (_SAMPLES, _OUTPUTS), folder, timeout=self._timeout)
+            outcome = run_image(self.image, self._board, (_SAMPLES, _OUTPUTS), folder, timeout=self._timeout, layers=layers)
             figures = _figures(outcome, self.image)
             data = (folder / _OUTPUTS).read_bytes()
+        self.calls = outcome.calls
         self.info = _run_info(self._model, self._form, self.image, self._board, outcome, figures)
         return self._outputs(data, len(samples))
 
@@ -192,7 +199,15 @@ def _run_info(model: ArtifactModel, form: Form, image: Image, board: Board, outc
         session_bytes=image.session_bytes,
         toolchain=image.toolchain,
         emulator=outcome.emulator,
+        cycles=_cycles(image, board, outcome),
     )
+
+
+def _cycles(image: Image, board: Board, outcome: Outcome) -> int | None:
+    if not outcome.calls:
+        return None
+    counted = max(outcome.calls[1:], key=lambda call: call.instructions)
+    return cycles_of(image, board.target, counted.blocks)
 
 
 def is_model(symbol: Symbol, model: ArtifactModel, form: Form) -> bool:
