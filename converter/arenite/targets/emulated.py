@@ -17,7 +17,7 @@ from arenite.targets.artifact import ArtifactModel
 from arenite.targets.block_counts import CallCounts
 from arenite.targets.board import Board, board_named
 from arenite.targets.build_cache import cached, content_key
-from arenite.targets.catalogue import target_named
+from arenite.targets.catalogue import Target, target_named
 from arenite.targets.compiler import SourceSet, last_lines
 from arenite.targets.emulator import TIMEOUT, run_image
 from arenite.targets.image import Image, Symbol
@@ -83,9 +83,8 @@ class EmulatedEngine:
         """Opening and every inference of the last run, block by block; None where the emulator does not count so."""
         self._model = ArtifactModel.read(folder)
         self._form = form
-        self._board = board_named(target_named(target).board)
         self._timeout = timeout
-        self.image = build_run_model(self._model, form, self._board, optimize=optimize)
+        self._board, self.image = _build_where_it_fits(self._model, form, target_named(target), optimize)
 
     def run(self, samples: Sequence[Sequence[NDArray[Any]]], *, layers: str = "") -> list[list[NDArray[Any]]]:
         """See Engine.run. Sets `info` and `calls`. `layers`: as run_image takes it."""
@@ -113,6 +112,19 @@ class EmulatedEngine:
                 start += port.nbytes
             results.append(arrays)
         return results
+
+
+def _build_where_it_fits(model: ArtifactModel, form: Form, target: Target, optimize: str) -> tuple[Board, Image]:
+    """build_run_model for the target's small board; where that has too little memory, or there is none, for the other."""
+    if target.small_board:
+        small = board_named(target.small_board)
+        try:
+            return small, build_run_model(model, form, small, optimize=optimize)
+        except ToolError as error:
+            if "overflowed by" not in str(error):  # what both linkers say of a memory
+                raise
+    board = board_named(target.board)
+    return board, build_run_model(model, form, board, optimize=optimize)
 
 
 def build_run_model(model: ArtifactModel, form: Form, board: Board, *, optimize: str = OPTIMIZE) -> Image:
