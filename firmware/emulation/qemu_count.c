@@ -1,9 +1,9 @@
 /* QEMU TCG plugin: counts what every measured call (firmware/cortex_m/measured_call.S) executes, exactly, and how often each block of it
  * ran, by layer of the model. Cycles are modelled from those counts outside: converter/arenite/targets/cortex_m4_timing.py.
  *
- *     -plugin libqemu_count.so,call=0xADDRESS,return=0xADDRESS,output=FILE[,layers=FILE]
+ *     -plugin libqemu_count.so,call=0xADDRESS,return=0xADDRESS,code=FILE,begin=0xADDRESS,output=FILE[,layers=FILE]
  *
- * The output is text. A measured call is
+ * `code` is what lies in flash from address `begin` on. The output is text. A measured call is
  *
  *     call INSTRUCTIONS LAYERS      instructions executed between `call` and `return`; calls of layers among them
  *
@@ -25,8 +25,9 @@
  * A layer lasts from the first instruction of its function until dispatching code goes on.
  *
  * QEMU's plugin interface is declared here, as far as it is used, so that no header of QEMU is needed. These functions have had these
- * signatures since QEMU 4.2 (one that changed, qemu_plugin_insn_data, is not needed: the code is in the image); what differs is the
- * interface version that a plugin must state: 1 before QEMU 9, at least 2 from there on. The build passes it as ARN_QEMU_PLUGIN_VERSION. */
+ * signatures since QEMU 4.2; what differs is the interface version that a plugin must state: 1 before QEMU 9, at least 2 from there on. The
+ * build passes it as ARN_QEMU_PLUGIN_VERSION. (Instructions are read from `code`, because the functions for them are not so stable:
+ * qemu_plugin_insn_data changed in version 3, and qemu_plugin_insn_size of QEMU 7 is wrong where the next instruction crosses a page.) */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,7 +42,6 @@
 
 typedef uint64_t qemu_plugin_id_t;
 struct qemu_plugin_tb;
-struct qemu_plugin_insn;
 
 enum { QEMU_PLUGIN_CB_NO_REGS = 0 };
 
@@ -51,16 +51,14 @@ extern void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, void
 extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*callback)(qemu_plugin_id_t id, void *user), void *user);
 extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 extern uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
-extern struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
-extern uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
-extern size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *instruction);
 
 EXPORTED extern int qemu_plugin_version;
 int qemu_plugin_version = ARN_QEMU_PLUGIN_VERSION;
 
 EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv);
 
-enum { NO_LAYER = -1 };
+#define NO_LAYER (-1)
+#define NOWHERE  0 /* the end of a block that is not in flash: what follows counts as a jump */
 
 typedef struct executions {
     uint64_t count;
@@ -81,6 +79,10 @@ typedef struct code_range {
     uint64_t begin;
     uint64_t end;
 } code_range;
+
+/* The flash. */
+static uint8_t *code;
+static uint64_t code_begin, code_bytes;
 
 /* What `layers` says. */
 static code_range *dispatching;
@@ -112,7 +114,7 @@ static void on_call(unsigned int vcpu, void *user) {
         memset(b->of_layer, 0, slots * sizeof b->of_layer[0]);
     }
     instructions = 0;
-    previous_end = 0;
+    previous_end = NOWHERE;
     in_layer = 0;
     slot = 0;
     layer_calls = 0;
@@ -199,14 +201,25 @@ static void *resized(void *memory, size_t bytes) {
     return larger;
 }
 
+/* Behind so many instructions. A first halfword of 0b11101…, 0b11110… or 0b11111… has a second one (ARMv7-M ARM A5.1). */
+static uint64_t end_of(uint64_t address, uint64_t count) {
+    for (; count > 0; --count) {
+        const uint64_t at = address - code_begin;
+        if (address < code_begin || at + 1 >= code_bytes) {
+            return NOWHERE;
+        }
+        address += code[at + 1] >= 0xE8 ? 4 : 2;
+    }
+    return address;
+}
+
 static block *new_block(const struct qemu_plugin_tb *tb) {
     const size_t bytes = sizeof(block) + slots * sizeof(executions);
     block *b = (block *)resized(NULL, bytes);
     memset(b, 0, bytes);
     b->instructions = qemu_plugin_tb_n_insns(tb);
-    const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, (size_t)b->instructions - 1);
     b->begin = qemu_plugin_tb_vaddr(tb);
-    b->end = qemu_plugin_insn_vaddr(last) + qemu_plugin_insn_size(last);
+    b->end = end_of(b->begin, b->instructions);
     b->is_dispatch = is_dispatch(b->begin);
     b->is_entry = is_entry(b->begin);
     b->next = blocks;
@@ -265,6 +278,20 @@ static int read_layers(const char *path) {
     return ok;
 }
 
+static int read_code(const char *path) {
+    FILE *file = fopen(path, "rb");
+    size_t got = 0;
+    do {
+        code = (uint8_t *)resized(code, (size_t)code_bytes + 4096);
+        got = file == NULL ? 0 : fread(code + code_bytes, 1, 4096, file);
+        code_bytes += got;
+    } while (got > 0);
+    if (file != NULL) {
+        fclose(file);
+    }
+    return code_bytes > 0;
+}
+
 /* The value of `argument` where it is `name=value`, else null. */
 static const char *value_of(const char *argument, const char *name) {
     const size_t length = strlen(name);
@@ -281,7 +308,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
             return_address = strtoull(value, NULL, 0) & ~1ull;
         } else if ((value = value_of(argv[i], "output")) != NULL) {
             output = fopen(value, "w");
-        } else if ((value = value_of(argv[i], "layers")) != NULL && !read_layers(value)) {
+        } else if ((value = value_of(argv[i], "begin")) != NULL) {
+            code_begin = strtoull(value, NULL, 0);
+        } else if (((value = value_of(argv[i], "code")) != NULL && !read_code(value)) ||
+                   ((value = value_of(argv[i], "layers")) != NULL && !read_layers(value))) {
             fprintf(stderr, "qemu_count: %s cannot be read\n", value);
             return 1;
         }

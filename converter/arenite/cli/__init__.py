@@ -9,6 +9,7 @@ import typer
 from arenite.cli.convert import convert
 from arenite.cli.inspect import inspect
 from arenite.cli.operators import operators
+from arenite.cli.profile import profile
 from arenite.cli.run import run
 from arenite.cli.usage import OutermostCommand, OutermostGroup
 from arenite.cli.verify import verify
@@ -30,7 +31,7 @@ app = _application()
 convert_app = _application()
 """`convert`, which is `arenite convert`."""
 
-for _command in (convert, run, verify, inspect, operators):
+for _command in (convert, run, verify, inspect, profile, operators):
     app.command()(_command)
 convert_app.command(cls=OutermostCommand)(convert)
 

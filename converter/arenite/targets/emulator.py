@@ -18,9 +18,7 @@ TIMEOUT = 1800.0
 """Seconds for a run; an inference of the largest MLPerf Tiny network takes about one."""
 
 
-def run_image(
-    image: Image, board: Board, arguments: Sequence[str], folder: Path, *, timeout: float = TIMEOUT, layers: str = ""
-) -> Outcome:
+def run_image(image: Image, board: Board, arguments: Sequence[str], folder: Path, *, timeout: float = TIMEOUT, layers: str = "") -> Outcome:
     """Run an image to its exit. `arguments` are those after the program's name; files that the app names are relative to `folder`.
 
     `layers`: what a layer is, for counting by layer (targets/layer_calls.py); only QEMU with plugins does.

@@ -39,7 +39,7 @@ def layer_calls(model: Model, executed: Sequence[int], form: Form) -> list[int]:
 def describe_layers(image: Image, name: str, form: Form, calls: Sequence[int]) -> str:
     """The text of the plugin's `layers` file. `name` is the model's, `calls` as layer_calls gives them."""
     invoke = f"{name}_invoke" if form is Form.COMPILED else "arn_invoke"
-    dispatching = sorted({place for place in _ranges(image, (invoke, APP_INVOKE))})
+    dispatching = sorted(set(_ranges(image, (invoke, APP_INVOKE))))
     lines = [f"dispatch {begin:x} {end:x}" for begin, end in dispatching]
     inside = {begin for begin, _ in dispatching}
     entries = _bindings(image) if form is Form.INTERPRETED else _functions(image)

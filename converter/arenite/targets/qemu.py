@@ -40,7 +40,11 @@ def run_qemu(image: Image, board: Board, arguments: Sequence[str], folder: Path,
         ]
         if plugin:
             call, end = image.address("measured_call"), image.address("measured_return")
+            begin, contents = image.segments[0]
+            code = Path(scratch) / "code"
+            code.write_bytes(contents)
             option = f"{_escaped(str(plugin))},call={call:#x},return={end:#x},output={_escaped(str(counts))}"
+            option += f",code={_escaped(str(code))},begin={begin:#x}"
             if layers:
                 description = Path(scratch) / "layers"
                 description.write_text(layers, encoding="ascii")
