@@ -38,6 +38,9 @@ VARIANTS = {
     "int16_steps": 2,
     "paired": 8,
     "planes": 9,
+    "tap_pairs": 12,
+    "winograd_2": 10,
+    "winograd_4": 11,
     "float32": 16,
     "int32": 17,
     "int64": 18,
@@ -55,7 +58,7 @@ OPERATORS = (
     Operator(
         "Conv",
         1,
-        ("int8", "wide", "paired"),
+        ("int8", "wide", "paired", "winograd_2", "winograd_4"),
         (
             Field("batch"),
             Field("in_h"),
@@ -104,7 +107,7 @@ OPERATORS = (
     Operator(
         "DepthwiseConv",
         2,
-        ("int8", "wide", "planes"),
+        ("int8", "wide", "planes", "tap_pairs"),
         (
             Field("batch"),
             Field("in_h"),

@@ -37,6 +37,11 @@ void arn_conv_s8_paired(const arn_conv_params *p, const int8_t *x, const int32_t
 void arn_conv_s8_paired_rows(const arn_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y, int32_t begin,
                              int32_t end, void *scratch);
 
+/* `winograd_2`, `winograd_4`, §3.6: 3x3, stride 1, no groups, channels multiples of four; winograd.h. scratch: arn_conv_winograd_scratch(p, 2)
+ * or (p, 4) bytes, aligned for words. */
+void arn_conv_s8_winograd_2(const arn_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
+void arn_conv_s8_winograd_4(const arn_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
+
 /* Depthwise convolution, §3. weight HWC; output channel c reads input channel c / (out_c / in_c). */
 void arn_depthwise_conv_s8(const arn_depthwise_conv_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias,
                            const int32_t *multiplier, int8_t *y);
@@ -50,6 +55,10 @@ void arn_depthwise_conv_s8_wide(const arn_depthwise_conv_params *p, const int8_t
 void arn_depthwise_conv_s8_planes(const arn_depthwise_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
 void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
                                        int32_t begin, int32_t end, void *scratch);
+/* `tap_pairs`, §3.7: the constants in one stream, as tap_pairs.h says; p->shift is 0. scratch: arn_depthwise_conv_tap_pairs_scratch(p)
+ * bytes, aligned for words. */
+void arn_depthwise_conv_s8_tap_pairs(const arn_depthwise_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y,
+                                     void *scratch);
 
 /* y[r, o] = Σ x[r, i] weight[o, i], §3. */
 void arn_fully_connected_s8(const arn_fully_connected_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias,

@@ -1,10 +1,12 @@
-/* Layers whose constants are laid out for a kernel: paired.h, planes.h. */
+/* Layers whose constants are laid out for a kernel: paired.h, planes.h, tap_pairs.h. */
 #include "arn_kernels.h"
 #include "paired.h"
 #include "planes.h"
 #include "ranges.h"
+#include "tap_pairs.h"
 
-#define MAX_TAPS ((int64_t)1 << 24) /* of a filter: its column then has fewer than 2^27 bytes */
+#define MAX_WINDOW (1 << 13)          /* taps of a window of tap_pairs */
+#define MAX_TAPS   ((int64_t)1 << 24) /* of a filter: its column then has fewer than 2^27 bytes */
 
 /* Operand 1 is a stream of `groups` times `filters` outputs in blocks of `block`, and the scratch memory has room. taps <= MAX_TAPS. */
 static int is_stream(const arn_signature *s, int32_t groups, int32_t filters, int32_t taps, int32_t block, int64_t scratch) {
@@ -56,6 +58,23 @@ static int check_depthwise_conv_planes(const arn_signature *s) {
            arn_is_int8(p->input_zero_point) && arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
 }
 
+static int check_depthwise_conv_tap_pairs(const arn_signature *s) {
+    const arn_depthwise_conv_params *p = (const arn_depthwise_conv_params *)s->params;
+    const arn_operand *stream = &s->inputs[1];
+    if (!arn_is_image(s) || p->out_c % p->in_c != 0 || (int64_t)p->kernel_h * p->kernel_w > MAX_WINDOW) {
+        return 0; /* with this bound neither the words of a channel nor arn_depthwise_conv_tap_pairs_scratch overflow */
+    }
+    /* Bytes from pixel to pixel of a sequence; twice that is a step. Images have at most 2^30. */
+    const int64_t row = (int64_t)p->in_w * p->in_c, h = (int64_t)p->stride_h * p->dilation_h, w = (int64_t)p->stride_w * p->dilation_w;
+    if (h > ARN_MAX_EXTENT / 2 || w > ARN_MAX_EXTENT / 2 || h * row > ARN_MAX_EXTENT / 2 || w * row > ARN_MAX_EXTENT / 2) {
+        return 0;
+    }
+    return arn_is_type(stream, ARN_INT32) && stream->constant != NULL &&
+           stream->bytes / 4 == (uint64_t)arn_tap_pairs_words(p) * (uint64_t)p->out_c && arn_is_type(&s->scratch, ARN_FLOAT32) &&
+           s->scratch.bytes >= (uint32_t)arn_depthwise_conv_tap_pairs_scratch(p) && p->shift == 0 && arn_is_int8(p->input_zero_point) &&
+           arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
+}
+
 static void invoke_conv_paired(const arn_call *c) {
     arn_conv_s8_paired(c->params, c->inputs[0], c->inputs[1], c->outputs[0], c->scratch);
 }
@@ -68,6 +87,10 @@ static void invoke_depthwise_conv_planes(const arn_call *c) {
     arn_depthwise_conv_s8_planes(c->params, c->inputs[0], c->inputs[1], c->outputs[0], c->scratch);
 }
 
+static void invoke_depthwise_conv_tap_pairs(const arn_call *c) {
+    arn_depthwise_conv_s8_tap_pairs(c->params, c->inputs[0], c->inputs[1], c->outputs[0], c->scratch);
+}
+
 const arn_kernel arn_kernel_conv_paired = {
     ARN_OP_CONV, ARN_VARIANT_PAIRED, ARN_WORDS(arn_conv_params), 2, 1, check_conv_paired, invoke_conv_paired,
 };
@@ -78,4 +101,8 @@ const arn_kernel arn_kernel_fully_connected_paired = {
 const arn_kernel arn_kernel_depthwise_conv_planes = {
     ARN_OP_DEPTHWISE_CONV,       ARN_VARIANT_PLANES,           ARN_WORDS(arn_depthwise_conv_params), 2, 1,
     check_depthwise_conv_planes, invoke_depthwise_conv_planes,
+};
+const arn_kernel arn_kernel_depthwise_conv_tap_pairs = {
+    ARN_OP_DEPTHWISE_CONV,          ARN_VARIANT_TAP_PAIRS,           ARN_WORDS(arn_depthwise_conv_params), 2, 1,
+    check_depthwise_conv_tap_pairs, invoke_depthwise_conv_tap_pairs,
 };

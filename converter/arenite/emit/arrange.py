@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from arenite.emit.arrange_paired import conv_paired, fully_connected_paired
 from arenite.emit.arrange_planes import depthwise_conv_planes
+from arenite.emit.arrange_tap_pairs import depthwise_conv_tap_pairs
+from arenite.emit.arrange_winograd import conv_winograd_2, conv_winograd_4
 from arenite.graph import Graph, Node, Tensor
 
 Arrangement = Callable[[Node, Sequence[Tensor], Tensor], NDArray[np.generic]]
@@ -21,8 +23,11 @@ Arrangement = Callable[[Node, Sequence[Tensor], Tensor], NDArray[np.generic]]
 
 ARRANGEMENTS: dict[tuple[str, str], Arrangement] = {
     ("Conv", "paired"): conv_paired,
+    ("Conv", "winograd_2"): conv_winograd_2,
+    ("Conv", "winograd_4"): conv_winograd_4,
     ("FullyConnected", "paired"): fully_connected_paired,
     ("DepthwiseConv", "planes"): depthwise_conv_planes,
+    ("DepthwiseConv", "tap_pairs"): depthwise_conv_tap_pairs,
 }
 """By operator and variant. The first operand stays; all others, constants, become the second."""
 

@@ -1,4 +1,4 @@
-"""What a layer costs with a variant: cycles on a core, and bytes of constants.
+"""What a layer costs with a variant: cycles on a core, bytes of constants, and bytes of the kernel's code.
 
 The cycles are those of the kernels' loops as counted by the cycle model of `arenite profile` on a Cortex-M4 (zero wait states), split into
 what a column of taps costs to make, what a block of outputs costs, and what a multiply-accumulate costs. They rank variants; they are
@@ -10,34 +10,79 @@ from __future__ import annotations
 from math import prod
 
 from arenite.graph import Graph, Node
-from arenite.graph.operators.convolution import fours
+from arenite.graph.operators.convolution import WINOGRAD_TILES, fours
+from arenite.graph.operators.tap_pairs import TapAxis, along_rows
 
 PORTABLE_MAC = {"Conv": 4.5, "FullyConnected": 4.0, "DepthwiseConv": 9.0}
 """Cycles of a multiply-accumulate of the portable kernels from plain constants."""
+VECTOR_MAC = {"Conv": 0.2, "FullyConnected": 0.2, "DepthwiseConv": 1.0}
+"""Instructions of a multiply-accumulate of kernels/mve."""
 PORTABLE_STREAM = 1.15
 """The same from a stream, as a factor."""
+PORTABLE_WINOGRAD = 6.0
+"""The same from transformed weights, which are transformed back."""
+KERNEL_BYTES = {
+    ("Conv", "int8"): 1250,
+    ("Conv", "paired"): 3150,
+    ("Conv", "winograd_2"): 3200,
+    ("Conv", "winograd_4"): 3500,
+    ("FullyConnected", "int8"): 400,
+    ("FullyConnected", "paired"): 1050,
+    ("DepthwiseConv", "int8"): 1200,
+    ("DepthwiseConv", "planes"): 2000,
+    ("DepthwiseConv", "tap_pairs"): 2900,
+}
+"""Code of the kernels for the DSP extension, and of the portable ones for plain constants: gcc 12 at -Os for a Cortex-M4, with what they
+call. What two of them share counts once, for the larger."""
+PORTABLE_KERNEL_BYTES = 800
+"""Of any other: as much as one that works from a stream without the DSP extension."""
 
 
 def constant_bytes(graph: Graph, node: Node, variant: str) -> int:
     """Of weights, biases and multipliers as the variant stores them."""
     plain = sum(tensor.bytes for name in node.inputs if (tensor := graph.tensor(name)).is_constant)
+    if variant == "tap_pairs":
+        return _tap_pairs_words(graph, node) * 4 * graph.tensor(node.inputs[1]).shape[2]
     if variant == "planes":
         return 32 * graph.tensor(node.inputs[1]).shape[2]
     if variant == "paired":
         filters, taps, groups = _filters(graph, node)
         block = 8 if node.op == "FullyConnected" and _positions(graph, node) == 1 else 4
         return groups * -(-filters // block) * block * (fours(taps) + 8)
+    if variant in WINOGRAD_TILES:
+        filters, depth = (graph.tensor(node.inputs[1]).shape[axis] for axis in (0, 3))
+        return filters * (8 + (4 + 4 * WINOGRAD_TILES[variant]) * 3 * depth // 2)
     return plain
+
+
+def kernel_bytes(op: str, variant: str, features: frozenset[str]) -> int:
+    """Of the code that the first layer with this variant brings along on a core with `features`."""
+    portable = variant != "int8" and "dsp" not in features
+    return PORTABLE_KERNEL_BYTES if portable else KERNEL_BYTES.get((op, variant), PORTABLE_KERNEL_BYTES)
 
 
 def cycles(graph: Graph, node: Node, variant: str, features: frozenset[str]) -> float:
     """Of one inference on a core with `features`."""
+    if "mve" in features:
+        return _vector(graph, node, variant)
     if "dsp" in features and variant == "paired":
         return _paired(graph, node)
+    if "dsp" in features and variant in WINOGRAD_TILES:
+        return _winograd(graph, node, WINOGRAD_TILES[variant])
+    if "dsp" in features and variant == "tap_pairs":
+        return _tap_pairs(graph, node)
     if "dsp" in features and variant == "planes":
         return _planes(graph, node)
     macs = prod(graph.tensor(node.output).shape) * (prod(graph.tensor(node.inputs[1]).shape) / _outputs(graph, node))
-    return macs * PORTABLE_MAC[node.op] * (1.0 if variant == str(node.attributes["variant"]) else PORTABLE_STREAM)
+    factor = PORTABLE_WINOGRAD if variant in WINOGRAD_TILES else PORTABLE_STREAM
+    return macs * PORTABLE_MAC[node.op] * (1.0 if variant == str(node.attributes["variant"]) else factor)
+
+
+def _vector(graph: Graph, node: Node, variant: str) -> float:
+    """kernels/mve computes from plain constants; a stream is for the kernels of the DSP extension, which such a core has too."""
+    macs = prod(graph.tensor(node.output).shape) * (prod(graph.tensor(node.inputs[1]).shape) / _outputs(graph, node))
+    plain = macs * VECTOR_MAC[node.op] + prod(graph.tensor(node.output).shape) * 4
+    return plain if variant == str(node.attributes["variant"]) else plain + macs
 
 
 def _paired(graph: Graph, node: Node) -> float:
@@ -49,6 +94,42 @@ def _paired(graph: Graph, node: Node) -> float:
         return -(-filters // 8) * (18.5 * steps + 85) + 3 * steps
     blocks = -(-filters // 4)
     return groups * -(-positions // 2) * (blocks * (15.5 * steps + 75) + 2 * (4 * steps + 60))
+
+
+def _winograd(graph: Graph, node: Node, tile: int) -> float:
+    """dsp/winograd_core.S, for a block of outputs and a pair of tiles: 15 cycles a step of two positions, 16 of the others, 50 a position around
+    them; 16 cycles an output made from the sums. Four channels of a tile of inputs are transformed in 62 or 95 cycles and partly copied."""
+    _, height, width, filters = graph.tensor(node.output).shape
+    depth = graph.tensor(node.input).shape[3]
+    pairs, steps = -(-width // (2 * tile)), 3 * depth / 2
+    block = 2 * 15 * steps + tile * 16 * steps + (tile + 2) * 50 + 8 * tile * 17
+    row = 2 * depth / 4 * (62 if tile == 2 else 95) + (tile + 2) * (1.1 * depth + 8)
+    return pairs * (height * -(-filters // 4) * block + (height + 2) * row)
+
+
+def _tap_axis(graph: Graph, node: Node) -> tuple[int, TapAxis]:
+    """(the axis along which the window slides, 0 or 1, and its taps)."""
+    kernel = graph.tensor(node.inputs[1]).shape
+    at = 0 if along_rows(kernel[:2]) else 1
+    return at, TapAxis.of(kernel[at], node.attributes["strides"][at], node.attributes["dilations"][at])
+
+
+def _tap_pairs_words(graph: Graph, node: Node) -> int:
+    """Of an output channel."""
+    at, axis = _tap_axis(graph, node)
+    return 2 + graph.tensor(node.inputs[1]).shape[1 - at] * axis.residues * axis.pairs
+
+
+def _tap_pairs(graph: Graph, node: Node) -> float:
+    """dsp/tap_pairs_core.S: 8 cycles a pair of taps and 14 a part for four outputs, 38 around them, 90 a channel and row of outputs; 2.6 a
+    pixel of a channel to make a sequence, 160 around it."""
+    at, axis = _tap_axis(graph, node)
+    shape, kernel = graph.tensor(node.output).shape, graph.tensor(node.inputs[1]).shape
+    along, across, sequences = shape[1 + at], shape[2 - at], kernel[1 - at] * axis.residues
+    blocks = axis.phases * (((along - 1) // axis.phases + 4) // 4)
+    outputs = across * shape[3] * (blocks * (38 + sequences * axis.parts * (14 + 8 * axis.part_pairs)) + 90)
+    rows = min(across * node.attributes["strides"][1 - at], graph.tensor(node.inputs[0]).shape[2 - at]) * axis.residues
+    return shape[0] * (outputs + graph.tensor(node.inputs[0]).shape[3] * rows * (5.2 * axis.sequence_words(along) + 40))
 
 
 def _planes(graph: Graph, node: Node) -> float:

@@ -1,10 +1,11 @@
-"""Layers whose constants are laid out for a C kernel (runtime_c/kernels/paired.h, planes.h): made plain again, then computed as ever.
+"""Layers whose constants are laid out for a C kernel (runtime_c/kernels/paired.h, planes.h, winograd.h): made plain again, then computed as ever.
 
 The inverse of what the converter's emit/arrange_*.py do.
 """
 
 from __future__ import annotations
 
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,20 @@ def fully_connected_paired(p: Any, x: Array, stream: Array, y: Array) -> None:
     matrix.fully_connected(p, x, *paired(stream, p.out_features, p.in_features, block), y)
 
 
+def conv_winograd_2(p: Any, x: Array, stream: Array, y: Array) -> None:
+    convolution.conv(p, x, *winograd(stream, 2, p.in_c), y)
+
+
+def conv_winograd_4(p: Any, x: Array, stream: Array, y: Array) -> None:
+    convolution.conv(p, x, *winograd(stream, 4, p.in_c), y)
+
+
 def depthwise_conv_planes(p: Any, x: Array, stream: Array, y: Array) -> None:
     convolution.depthwise_conv(p, x, *planes(stream, p), y)
+
+
+def depthwise_conv_tap_pairs(p: Any, x: Array, stream: Array, y: Array) -> None:
+    convolution.depthwise_conv(p, x, *tap_pairs(stream, p), y)
 
 
 def paired(stream: Array, filters: int, taps: int, block: int) -> tuple[Int64, Int64, Int64]:
@@ -56,6 +69,33 @@ def out_of_runs(weights: Int64, run: int) -> Int64:
     return np.concatenate([body, rest], axis=2).reshape(len(weights), -1)
 
 
+def winograd(stream: Array, tile: int, depth: int) -> tuple[Int64, Int64, Int64]:
+    """(weights [filters, 9 * depth], biases, multipliers) from tiles of `tile` outputs and `depth` input channels."""
+    taps = 3 * depth
+    blocks = np.asarray(stream, np.int32).reshape(-1, 2 * BLOCK + (2 + 2 * tile) * taps)
+    ends = blocks[:, 2 * BLOCK : 2 * BLOCK + 2 * taps].reshape(-1, 2, taps)
+    mixed = blocks[:, 2 * BLOCK + 2 * taps : 2 * BLOCK + 4 * taps]  # tile / 2 times the sum of a row, up to the sign
+    first, last = (_low_and_high(_halfwords(ends[:, i], BLOCK // 2)) for i in range(2))
+    total = _halfwords(mixed, BLOCK).reshape(-1, taps)
+    middle = (total if tile == 2 else -(total // 4)) - first - last
+    weights = np.stack([g.reshape(-1, 3, depth) for g in (first, middle, last)], axis=2)
+    biases, multipliers = (blocks[:, i * BLOCK : (i + 1) * BLOCK].reshape(-1).astype(np.int64) for i in range(2))
+    return weights.reshape(len(weights), -1), biases, multipliers
+
+
+def _halfwords(words: Array, together: int) -> Int64:
+    """[blocks, words], of every pair of taps a word of each of `together` rows → halfwords [blocks, together, taps] in their natural order."""
+    rows = words.reshape(len(words), -1, together).transpose(0, 2, 1)
+    halves = np.ascontiguousarray(rows).view(np.int16).reshape(len(words), together, -1, 4)
+    return halves[..., [0, 2, 1, 3]].astype(np.int64).reshape(len(words), together, -1)
+
+
+def _low_and_high(halfwords: Int64) -> Int64:
+    """[blocks, pairs, taps] → [outputs, taps]: the two that share a halfword one after the other."""
+    low = ((halfwords & 0xFF) ^ 0x80) - 0x80
+    return np.stack([low, (halfwords - low) >> 8], axis=2).reshape(-1, halfwords.shape[-1])
+
+
 def planes(stream: Array, p: Any) -> tuple[Int64, Int64, Int64]:
     """(weights [3, 3, C], biases, multipliers) of a depthwise convolution."""
     words = np.asarray(stream, np.int32).reshape(-1, 8)
@@ -63,3 +103,16 @@ def planes(stream: Array, p: Any) -> tuple[Int64, Int64, Int64]:
     last = halves[:, :, 1, 1] if p.stride_h == 1 else halves[:, :, 1, 0]
     weights = np.stack([halves[:, :, 0, 0], halves[:, :, 0, 1], last], axis=0).transpose(0, 2, 1)
     return weights, words[:, 6].astype(np.int64), words[:, 7].astype(np.int64)
+
+
+def tap_pairs(stream: Array, p: Any) -> tuple[Int64, Int64, Int64]:
+    """(weights [kernel_h, kernel_w, out], biases, multipliers) of a depthwise convolution."""
+    rows = p.kernel_h > p.kernel_w
+    kernel, across = (p.kernel_h, p.kernel_w) if rows else (p.kernel_w, p.kernel_h)
+    step, unit = (p.stride_h, p.dilation_h) if rows else (p.stride_w, p.dilation_w)
+    stride = step // gcd(step, unit)
+    words = np.asarray(stream, np.int32).reshape(p.out_c, -1)
+    halves = np.ascontiguousarray(words[:, 1:-1]).view(np.int16).reshape(p.out_c, across, min(stride, kernel), -1)
+    tap = np.arange(kernel)
+    weights = halves[:, :, tap % stride, tap // stride].astype(np.int64)  # [out, across, along]
+    return weights.transpose((2, 1, 0) if rows else (1, 2, 0)), words[:, 0].astype(np.int64), words[:, -1].astype(np.int64)

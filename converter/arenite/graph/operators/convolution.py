@@ -22,6 +22,7 @@ from arenite.graph.operators.declaration import (
     clip_record,
     given,
 )
+from arenite.graph.operators.tap_pairs import scratch_bytes
 from arenite.graph.tensor import Tensor
 
 WINDOW = (
@@ -143,9 +144,18 @@ def _depthwise_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> 
     return {**image_record(node, given(inputs, 0), outputs[0], (weight.shape[0], weight.shape[1])), **_requantization(node)}
 
 
+WINOGRAD_TILES = {"winograd_2": 2, "winograd_4": 4}
+"""Outputs of a tile."""
+
+
 def _conv_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
-    """arn_conv_paired_scratch of runtime_c/kernels/paired.h."""
-    if node.attributes.get("variant") != "paired":
+    """arn_conv_paired_scratch of runtime_c/kernels/paired.h, arn_conv_winograd_scratch of winograd.h."""
+    variant = str(node.attributes.get("variant"))
+    if variant in WINOGRAD_TILES:
+        tile, depth = WINOGRAD_TILES[variant], given(inputs, 0).shape[3]
+        pairs = -(-outputs[0].shape[2] // (2 * tile))
+        return (2 * tile * pairs + 2) * depth + 4 * (tile + 2) * (pairs * 5 * depth + 8)
+    if variant != "paired":
         return 0
     _, kernel_h, kernel_w, depth = given(inputs, 1).shape
     columns = 4 * fours(kernel_h * kernel_w * depth)
@@ -162,7 +172,11 @@ def fours(taps: int) -> int:
 
 
 def _depthwise_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
-    """arn_depthwise_conv_planes_scratch of runtime_c/kernels/planes.h."""
+    """arn_depthwise_conv_planes_scratch of runtime_c/kernels/planes.h, arn_depthwise_conv_tap_pairs_scratch of tap_pairs.h."""
+    if node.attributes.get("variant") == "tap_pairs":
+        kernel_h, kernel_w, _ = given(inputs, 1).shape
+        _, out_h, out_w, _ = outputs[0].shape
+        return scratch_bytes((kernel_h, kernel_w), node.attributes["strides"], node.attributes["dilations"], (out_h, out_w))
     if node.attributes.get("variant") != "planes":
         return 0
     return 32 * ((outputs[0].shape[2] - 1) * int(node.attributes["strides"][1]) + 3)
@@ -193,8 +207,8 @@ CONV = Operator(
     shape=_conv_shape,
     macs=_conv_macs,
     code=1,
-    variants=("int8", "wide", "paired"),
-    streams=("paired",),
+    variants=("int8", "wide", "paired", "winograd_2", "winograd_4"),
+    streams=("paired", "winograd_2", "winograd_4"),
     scratch=_conv_scratch,
     stored=(_X, Operand("weight", "int8, OHWI", constant=True), *STORED_LINEAR),
     params=(*IMAGE_PARAMS, Param("group", "groups of channels"), *_REQUANTIZATION),
@@ -220,8 +234,8 @@ DEPTHWISE_CONV = Operator(
     shape=_depthwise_shape,
     macs=_depthwise_macs,
     code=2,
-    variants=("int8", "wide", "planes"),
-    streams=("planes",),
+    variants=("int8", "wide", "planes", "tap_pairs"),
+    streams=("planes", "tap_pairs"),
     scratch=_depthwise_scratch,
     stored=(_X, Operand("weight", "int8, HWC", constant=True), *STORED_LINEAR),
     params=(*IMAGE_PARAMS, *_REQUANTIZATION),
