@@ -16,7 +16,7 @@ WIDE_BLOCK = 8
 
 def conv_paired(node: Node, constants: Sequence[Tensor], x: Tensor) -> NDArray[np.int32]:
     """`constants`: weight int8 OHWI, bias int32 [O], multiplier int32 [O]."""
-    weight, bias, multiplier = (_data(tensor) for tensor in constants)
+    weight, bias, multiplier = (data_of(tensor) for tensor in constants)
     group = int(node.attributes["group"])
     joined = group == 1 and node.attributes["dilations"][1] == 1
     run = weight.shape[3] * (weight.shape[2] if joined else 1)
@@ -30,7 +30,7 @@ def conv_paired(node: Node, constants: Sequence[Tensor], x: Tensor) -> NDArray[n
 
 def fully_connected_paired(node: Node, constants: Sequence[Tensor], x: Tensor) -> NDArray[np.int32]:
     """`constants`: weight int8 [out, in], bias int32 [out], multiplier int32 [out]."""
-    weight, bias, multiplier = (_data(tensor) for tensor in constants)
+    weight, bias, multiplier = (data_of(tensor) for tensor in constants)
     rows = x.elements // weight.shape[1]
     return stream(weight, bias, multiplier, WIDE_BLOCK if rows == 1 else BLOCK)
 
@@ -49,13 +49,18 @@ def stream(weight: NDArray[np.generic], bias: NDArray[np.generic], multiplier: N
     padded[:filters, :taps] = weight
     blocks = padded.reshape(-1, block // 2, 2, padded.shape[1])
     halfwords = 256 * blocks[:, :, 1] + blocks[:, :, 0]  # [blocks, pairs of filters, taps]
-    fours = halfwords.reshape(*halfwords.shape[:2], -1, 4)
-    words = np.stack([_word(fours[..., 0], fours[..., 2]), _word(fours[..., 1], fours[..., 3])], axis=-1)
-    weights = words.reshape(*halfwords.shape[:2], -1).transpose(0, 2, 1)  # pair of taps, then pair of filters
+    weights = packed(halfwords).transpose(0, 2, 1)  # pair of taps, then pair of filters
     biases = _padded(bias, len(padded)).reshape(-1, block // 2, 2)
     starts = np.stack([256 * biases[..., 1] + biases[..., 0], biases[..., 0]], axis=-1)
     parts = (starts, weights, _padded(multiplier, len(padded)))
     return np.concatenate([part.reshape(len(blocks), -1) for part in parts], axis=1).astype(np.uint32).view(np.int32).reshape(-1)
+
+
+def packed(halfwords: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[…, taps] → […, taps / 2]: of every four taps two words, of (0, 2) and of (1, 3)."""
+    fours = halfwords.reshape(*halfwords.shape[:-1], -1, 4)
+    words = np.stack([_word(fours[..., 0], fours[..., 2]), _word(fours[..., 1], fours[..., 3])], axis=-1)
+    return words.reshape(*halfwords.shape[:-1], -1)
 
 
 def _word(low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -68,7 +73,7 @@ def _padded(values: NDArray[np.generic], length: int) -> NDArray[np.int64]:
     return out
 
 
-def _data(tensor: Tensor) -> NDArray[np.generic]:
+def data_of(tensor: Tensor) -> NDArray[np.generic]:
     if tensor.data is None:
         raise ValueError(f"{tensor.name} is not constant")
     return tensor.data
