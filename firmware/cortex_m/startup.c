@@ -3,8 +3,9 @@
 
 #include "board.h"
 
-#define FAULT_STATUS (*(volatile uint32_t *)0xE000ED28u) /* CFSR, ARMv7-M ARM B3.2.15 */
-#define COPROCESSORS (*(volatile uint32_t *)0xE000ED88u) /* CPACR, B3.2.20 */
+#define FAULT_STATUS  (*(volatile uint32_t *)0xE000ED28u) /* CFSR, ARMv7-M ARM B3.2.15 */
+#define COPROCESSORS  (*(volatile uint32_t *)0xE000ED88u) /* CPACR, B3.2.20 */
+#define CONFIGURATION (*(volatile uint32_t *)0xE000ED14u) /* CCR, ARMv8-M ARM D1.2.9 */
 
 /* Defined by sections.ld. */
 extern uint32_t __stack_limit[], __stack_top[], __data_load[], __data_begin[], __data_end[], __bss_begin[], __bss_end[];
@@ -13,8 +14,11 @@ int main(void);
 void reset_handler(void);
 
 void reset_handler(void) {
-#if defined(__ARM_FP)
-    COPROCESSORS |= 0xFu << 20; /* full access to the FPU; before anything that the compiler may turn into its instructions */
+#if defined(__ARM_FP) || defined(__ARM_FEATURE_MVE)
+    COPROCESSORS |= 0xFu << 20; /* full access to FPU and MVE; before anything that the compiler may turn into their instructions */
+#if defined(__ARM_FEATURE_MVE)
+    CONFIGURATION |= 1u << 19; /* LOB: the branch of a low-overhead loop is predicted from its second round on */
+#endif
     __asm volatile("dsb\n\tisb" ::: "memory");
 #endif
     const uint32_t *from = __data_load;

@@ -40,5 +40,7 @@ def run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_pat
     """Run the self-test with some arguments in an empty folder, tmp_path, on each emulator."""
     if not (shutil.which("qemu-system-arm") if request.param == "qemu" else find_spec("unicorn")):
         pytest.skip(f"the emulator {request.param} is not installed")
+    if request.param == "unicorn" and not TARGETS[board.target].unicorn_cpu:
+        pytest.skip(f"unicorn does not know the {board.target}")
     monkeypatch.setenv("ARENITE_EMULATOR", request.param)
     return lambda *arguments, timeout=60.0: run_image(self_test, board, arguments, tmp_path, timeout=timeout)

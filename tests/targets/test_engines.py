@@ -72,7 +72,8 @@ def test_emulated_engines(
 ) -> None:
     monkeypatch.setenv("ARENITE_TOOLCHAIN", toolchain)
     infos = {}
-    for emulator in ("qemu", "unicorn"):
+    emulators = ("qemu", "unicorn") if TARGETS[target].unicorn_cpu else ("qemu",)
+    for emulator in emulators:
         require(toolchain, emulator)
         monkeypatch.setenv("ARENITE_EMULATOR", emulator)
         engine = open_engine(name, artifact, target=target)
@@ -82,7 +83,7 @@ def test_emulated_engines(
         assert engine.info is not None
         infos[emulator] = engine.info
         assert emulator in engine.info.emulator.lower()
-    qemu, unicorn = infos["qemu"], infos["unicorn"]
+    qemu, unicorn = infos["qemu"], infos[emulators[-1]]
     assert qemu.resolution == unicorn.resolution == 1
     assert qemu.instructions_of_samples == unicorn.instructions_of_samples
     assert len(qemu.instructions_of_samples) == len(samples)

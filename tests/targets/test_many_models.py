@@ -28,6 +28,8 @@ Samples = list[list[NDArray[Any]]]
 def test_outputs_are_those_of_numpy(artifact: Path, samples: Samples, monkeypatch: pytest.MonkeyPatch, target: str, emulator: str) -> None:
     if not (shutil.which("qemu-system-arm") if emulator == "qemu" else find_spec("unicorn")):
         pytest.skip(f"the emulator {emulator} is not installed")
+    if emulator == "unicorn" and not TARGETS[target].unicorn_cpu:
+        pytest.skip(f"unicorn does not know the {target}")
     monkeypatch.setenv("ARENITE_EMULATOR", emulator)
     model = ArtifactModel.read(artifact)
     runs = run_models([(model, samples[:4]), (model, samples[4:])], target)

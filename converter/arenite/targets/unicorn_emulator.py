@@ -59,7 +59,9 @@ def counting_hook() -> Any:
 
 
 def run_unicorn(image: Image, board: Board, arguments: Sequence[str], folder: Path, *, timeout: float) -> Outcome:
-    """Run an image under unicorn. See run_image."""
+    """Run an image under unicorn. See run_image. Raises ToolError where unicorn has not the board's core."""
+    if not target_named(board.target).unicorn_cpu:
+        raise ToolError(f"unicorn does not know the {board.target}: `apt install qemu-system-arm`")
     machine = _Machine(image, board, arguments, folder)
     machine.run(timeout)
     host = machine.host

@@ -2,94 +2,166 @@
 #include "dot.h"
 #include "window.h"
 
-/* A window at one place: what all filters have in common there. Offsets are in elements. */
-typedef struct placed_window {
-    arn_span rows;
-    int32_t top;         /* row of the image that tap row 0 reads */
-    int32_t x_offset;    /* in a row of the image, of the first tap inside */
-    int32_t w_offset;    /* in a row of a filter, of that tap */
-    int32_t runs;        /* contiguous stretches in a row of taps */
-    int32_t length;      /* of a stretch */
-    int32_t filter_row;  /* from row to row of a filter */
-    int32_t filter_step; /* from stretch to stretch of a filter */
+/* Places in a row or in a column whose windows have the same taps inside: what all filters have in common there. Offsets are in
+ * elements. */
+typedef struct placed_windows {
+    arn_dot_walk walk;
+    int32_t places;     /* 1, or a multiple of ARN_DOT_COLUMNS */
+    int32_t y_step;     /* from place to place of the result */
+    arn_span steps;     /* tap rows, each of which is a walk; the walk of the first may cover them all */
+    int32_t top;        /* row of the image that tap row 0 reads */
+    int32_t x_offset;   /* in a row of the image, of the first tap inside, at the first place */
+    int32_t w_offset;   /* in a row of a filter, of that tap */
+    int32_t filter_row; /* from row to row of a filter */
+    int32_t filter_tap; /* from tap to tap of a row */
     int paddings;
     arn_taps padding[4];
-} placed_window;
+} placed_windows;
 
-/* Sum of `rows` times `length` weights, `pitch` apart. */
-static ARN_NOINLINE uint32_t weight_sum(const int8_t *w, int32_t rows, int32_t length, int32_t pitch) {
+/* Sum of the weights of a filter that read padding. */
+static ARN_NOINLINE uint32_t padding_sum(const placed_windows *v, const int8_t *w) {
     uint32_t sum = 0;
-    for (; rows > 0; rows--, w += pitch) {
-        for (int32_t i = 0; i < length; i++) {
-            const int32_t v = w[i];
-            sum += (uint32_t)v;
+    for (int i = 0; i < v->paddings; i++) {
+        const arn_taps *t = &v->padding[i];
+        const int8_t *row = w + t->ky * v->filter_row + t->kx * v->filter_tap;
+        for (int32_t rows = t->height; rows > 0; rows--, row += v->filter_row) {
+            const int8_t *from = row, *const end = row + t->width * v->filter_tap;
+            if ((end - from) & 1) {
+                sum += (uint32_t)(int32_t)*from++;
+            }
+            for (; from != end; from += 2) {
+                const int32_t pair = from[0] + from[1];
+                sum += (uint32_t)pair;
+            }
         }
     }
     return sum;
 }
 
-/* acc[f] += what the window yields with `count` filters from w on, whose first input channel is `first`. */
-static ARN_NOINLINE void accumulate(const arn_conv_params *p, const arn_rows *x, const placed_window *v, const int8_t *w, int32_t filter,
-                                    int32_t first, int32_t count, uint32_t acc[ARN_DOT_FILTERS]) {
-    for (int i = 0; i < v->paddings; i++) {
-        const arn_taps *t = &v->padding[i];
-        const int8_t *from = w + t->ky * v->filter_row + t->kx * v->filter_step;
-        for (int32_t f = 0; f < count; f++, from += filter) {
-            acc[f] += (uint32_t)p->input_zero_point * weight_sum(from, t->height, t->width * v->filter_step, v->filter_row);
+/* Sets what differs from place to place. */
+static ARN_NOINLINE void place(placed_windows *v, const arn_conv_params *p, const arn_rows *x, arn_span rows, int32_t left, arn_span taps) {
+    const int32_t width = taps.end - taps.begin;
+    v->steps = rows;
+    v->x_offset = (left + taps.begin * p->dilation_w) * p->in_c;
+    v->w_offset = taps.begin * v->filter_tap;
+    if (p->group == 1 && p->dilation_w == 1) { /* a row of taps is contiguous in x, as it is in a filter */
+        v->walk.rows = 1;
+        v->walk.length = width * v->filter_tap;
+        if (x->rows >= p->in_h && rows.end > rows.begin) { /* rows are equally far apart */
+            v->walk.rows = rows.end - rows.begin;
+            v->walk.x_skip = p->dilation_h * x->pitch - v->walk.length;
+            v->walk.w_skip = v->filter_row - v->walk.length;
+            v->steps.end = rows.begin + 1;
+        }
+    } else {
+        v->walk.rows = width;
+        v->walk.length = v->filter_tap;
+        v->walk.x_skip = p->dilation_w * p->in_c - v->filter_tap;
+        v->walk.w_skip = 0;
+    }
+    if (width <= 0) {
+        v->steps.end = v->steps.begin;
+    }
+    v->paddings = 0;
+    if (p->input_zero_point != 0) { /* otherwise padding adds nothing */
+        v->paddings = arn_padding_taps(p->kernel_h, p->kernel_w, rows, taps, v->padding);
+    }
+}
+
+/* The outputs of `filters` filters from `weight` on, which belong to a group whose first input channel is `first`, at every place. */
+static ARN_NOINLINE void filter_group(const arn_conv_params *p, const arn_rows *x, const placed_windows *v, int32_t first, int32_t filters,
+                                      const int8_t *weight, const int32_t *bias, const int32_t *multiplier, int8_t *out) {
+    const arn_output_params output = {p->output_zero_point, p->shift, p->activation_min, p->activation_max};
+    const int32_t columns = v->places > 1 ? ARN_DOT_COLUMNS : 1;
+    for (int32_t left = filters, count; left > 0; left -= count) {
+        uint32_t start[ARN_DOT_FILTERS] = {0};
+        count = arn_dot_count(left, columns);
+        for (int32_t f = 0; f < count; f++) {
+            start[f] = (uint32_t)bias[f];
+            if (v->paddings > 0) {
+                start[f] += padding_sum(v, weight + f * v->walk.filter) * (uint32_t)p->input_zero_point;
+            }
+        }
+        int32_t x_offset = v->x_offset + first;
+        int8_t *y = out;
+        for (int32_t n = v->places; n > 0; n -= columns, x_offset += columns * v->walk.column, y += columns * v->y_step) {
+            arn_dot_block acc;
+            for (int32_t f = 0; f < ARN_DOT_FILTERS; f++) {
+                acc[0][f] = acc[1][f] = start[f];
+            }
+            for (int32_t ky = v->steps.begin; ky < v->steps.end; ky++) {
+                arn_dot_walk_s8(acc, &v->walk, count, columns, arn_row(x, v->top + ky * p->dilation_h) + x_offset,
+                                weight + ky * v->filter_row + v->w_offset);
+            }
+            arn_requantize_s8(&output, acc[0], multiplier, count, y);
+            if (columns > 1) {
+                arn_requantize_s8(&output, acc[1], multiplier, count, y + v->y_step);
+            }
+        }
+        weight += count * v->walk.filter;
+        bias += count, multiplier += count, out += count;
+    }
+}
+
+/* Windows inside, `stride` apart, from the one that begins at `start` on: as many as make pairs, or 1. */
+static int32_t places(int32_t start, int32_t last, int32_t stride, int32_t most) {
+    int32_t n = 1;
+    if (start >= 0) {
+        while (n < most && start + n * stride <= last) {
+            n++;
         }
     }
-    for (int32_t ky = v->rows.begin; ky < v->rows.end && v->runs > 0; ky++) {
-        const int8_t *row = arn_row(x, v->top + ky * p->dilation_h);
-        int32_t at_x = v->x_offset + first;
-        int32_t at_w = ky * v->filter_row + v->w_offset;
-        for (int32_t run = v->runs; run > 0; run--) {
-            arn_dot_s8(acc, count, filter, row + at_x, w + at_w, v->length);
-            at_x += p->dilation_w * p->in_c;
-            at_w += v->filter_step;
-        }
-    }
+    return n > 1 ? n & ~1 : 1;
 }
 
 void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
                       const arn_rows *y, int32_t begin, int32_t end) {
-    const arn_output_params output = {p->output_zero_point, p->shift, p->activation_min, p->activation_max};
-    const int32_t depth = p->in_c / p->group;
     const int32_t filters = p->out_c / p->group;
-    const int joined = p->group == 1 && p->dilation_w == 1; /* a row of taps is contiguous in x, as it is in a filter */
-    placed_window v;
-    v.filter_step = depth;
-    v.filter_row = p->kernel_w * depth;
-    const int32_t filter = p->kernel_h * v.filter_row;
+    const int whole = x->rows >= p->in_h && y->rows >= p->out_h; /* rows are equally far apart */
+    const int32_t last_top = p->in_h - 1 - (p->kernel_h - 1) * p->dilation_h;
+    int32_t last_left = p->in_w - 1 - (p->kernel_w - 1) * p->dilation_w; /* of a window inside */
+    int32_t out_w = p->out_w;
+    if (whole && p->kernel_h == 1 && p->kernel_w == 1 && p->stride_h == 1 && p->stride_w == 1 && p->in_h == p->out_h &&
+        p->in_w == p->out_w) { /* the rows of an image are one row */
+        out_w *= end - begin;
+        last_left = out_w - 1;
+        end = begin < end ? begin + 1 : end;
+    }
+    placed_windows v;
+    v.filter_tap = p->in_c / p->group;
+    v.filter_row = p->kernel_w * v.filter_tap;
+    v.walk.filter = p->kernel_h * v.filter_row;
 
+    int32_t sides = begin; /* rows of which places that read padding at the sides are done */
     for (int32_t oy = begin; oy < end; oy++) {
-        int8_t *out = arn_row(y, oy);
+        const int side = oy >= sides;
         v.top = oy * p->stride_h - p->pad_top;
-        v.rows = arn_window_span(v.top, p->in_h, p->kernel_h, p->dilation_h);
-        for (int32_t ox = 0; ox < p->out_w; ox++) {
+        const arn_span rows = arn_window_span(v.top, p->in_h, p->kernel_h, p->dilation_h);
+        if (side) {
+            sides = oy + (whole ? places(v.top, last_top, p->stride_h, end - oy) : 1);
+        }
+        for (int32_t ox = 0, next; ox < out_w; ox = next) {
             const int32_t left = ox * p->stride_w - p->pad_left;
-            const arn_span columns = arn_window_span(left, p->in_w, p->kernel_w, p->dilation_w);
-            const int32_t width = columns.end - columns.begin;
-            v.x_offset = width > 0 ? (left + columns.begin * p->dilation_w) * p->in_c : 0;
-            v.w_offset = columns.begin * depth;
-            v.length = joined ? width * depth : depth;
-            v.runs = joined ? width > 0 : width;
-            v.paddings = 0;
-            if (p->input_zero_point != 0) { /* otherwise padding adds nothing */
-                v.paddings = arn_padding_taps(p->kernel_h, p->kernel_w, v.rows, columns, v.padding);
-            }
-            for (int32_t c = 0, first = 0; first < p->in_c; first += depth) { /* first channel of a group */
-                const int32_t group_end = c + filters;
-                while (c < group_end) {
-                    const int32_t count = group_end - c < ARN_DOT_FILTERS ? group_end - c : ARN_DOT_FILTERS;
-                    uint32_t acc[ARN_DOT_FILTERS];
-                    for (int32_t f = 0; f < count; f++) {
-                        acc[f] = (uint32_t)bias[c + f];
-                    }
-                    accumulate(p, x, &v, weight + c * filter, filter, first, count, acc);
-                    arn_requantize_s8(&output, acc, multiplier + c, count, out);
-                    out += count;
-                    c += count;
+            arn_span taps = {0, p->kernel_w};
+            if (left >= 0 && left <= last_left) {
+                v.places = places(left, last_left, p->stride_w, out_w - ox);
+                v.walk.column = p->stride_w * p->in_c;
+                v.y_step = p->out_c;
+                next = ox + v.places;
+            } else {
+                next = ox + 1;
+                if (!side) {
+                    continue;
                 }
+                taps = arn_window_span(left, p->in_w, p->kernel_w, p->dilation_w);
+                v.places = sides - oy;
+                v.walk.column = p->stride_h * x->pitch;
+                v.y_step = y->pitch;
+            }
+            place(&v, p, x, rows, left, taps);
+            int8_t *out = arn_row(y, oy) + ox * p->out_c;
+            for (int32_t c = 0, first = 0; c < p->out_c; c += filters, first += v.filter_tap) {
+                filter_group(p, x, &v, first, filters, weight + c * v.walk.filter, bias + c, multiplier + c, out + c);
             }
         }
     }

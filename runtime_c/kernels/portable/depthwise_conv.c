@@ -1,3 +1,8 @@
+#include "arn_kernels.h"
+#include "core.h"
+
+#if !defined(ARN_HAS_MVE)
+
 #include "arithmetic.h"
 #include "dot.h"
 #include "window.h"
@@ -121,3 +126,5 @@ void arn_depthwise_conv_s8(const arn_depthwise_conv_params *p, const int8_t *x, 
         to.base += p->out_h * to.pitch;
     }
 }
+
+#endif

@@ -1,4 +1,8 @@
 #include "arn_kernels.h"
+#include "core.h"
+
+#if !defined(ARN_HAS_MVE)
+
 #include "dot.h"
 
 void arn_fully_connected_s8(const arn_fully_connected_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias,
@@ -19,3 +23,5 @@ void arn_fully_connected_s8(const arn_fully_connected_params *p, const int8_t *x
         }
     }
 }
+
+#endif

@@ -1,0 +1,172 @@
+/* Depthwise convolution with MVE, from plain HWC constants. numerics.md §3.1. Lanes are channels.
+ *
+ * Layers of 16 channels and more with one output a channel go through depthwise_core.S; where the channels are no multiple of 16 the last
+ * block overlaps the one before. All others (few channels, a multiplier, weights of -128, very large kernels) take four channels at a time
+ * in int32. */
+#include "arn_kernels.h"
+#include "core.h"
+
+#if defined(ARN_HAS_MVE)
+
+#include <arm_mve.h>
+
+#include "depthwise_core.h"
+#include "portable/arithmetic.h"
+#include "portable/window.h"
+
+#define BLOCK     16
+#define MOST_TAPS 64
+
+/* The taps of a window that are inside, in order; the rest of the kernel reads padding. */
+typedef struct window {
+    arn_span rows;
+    arn_span columns;
+    int32_t top;
+    int32_t left;
+} window;
+
+static int has_lowest(const int8_t *w, int32_t count) {
+    int8x16_t least = vdupq_n_s8(0);
+    for (; count > 0; count -= 16, w += 16) {
+        const mve_pred16_t lanes = vctp8q((uint32_t)count);
+        least = vminq_s8(least, vldrbq_z_s8(w, lanes));
+    }
+    return vminvq_s8(0, least) == -128;
+}
+
+static int32_t list_taps(const arn_depthwise_conv_params *p, const arn_rows *x, const window *v, arn_mve_tap *taps) {
+    int32_t count = 0;
+    for (int32_t ky = v->rows.begin; ky < v->rows.end; ky++) {
+        const int32_t row = (int32_t)(arn_row(x, v->top + ky * p->dilation_h) - x->base) + v->left * p->in_c;
+        for (int32_t kx = v->columns.begin; kx < v->columns.end; kx++) {
+            taps[count].x = row + kx * p->dilation_w * p->in_c;
+            taps[count++].w = (ky * p->kernel_w + kx) * p->out_c;
+        }
+    }
+    return count;
+}
+
+/* init[i] = bias[i] + zero point · Σ w over the taps that read padding, for BLOCK channels. */
+static void init_block(const arn_depthwise_conv_params *p, const window *v, const int8_t *w, const int32_t *bias, int32_t init[BLOCK]) {
+    arn_taps sides[4];
+    const int count = arn_padding_taps(p->kernel_h, p->kernel_w, v->rows, v->columns, sides);
+    for (int32_t i = 0; i < BLOCK; i += 4) {
+        int32x4_t sum = vdupq_n_s32(0);
+        for (int s = 0; s < count; s++) {
+            for (int32_t ky = 0; ky < sides[s].height; ky++) {
+                const int8_t *at = w + ((sides[s].ky + ky) * p->kernel_w + sides[s].kx) * p->out_c + i;
+                for (int32_t kx = sides[s].width; kx > 0; kx--, at += p->out_c) {
+                    sum = vaddq_s32(sum, vldrbq_s32(at));
+                }
+            }
+        }
+        vstrwq_s32(init + i, vmlaq_n_s32(vldrwq_s32(bias + i), sum, p->input_zero_point));
+    }
+}
+
+/* One window of a layer of at least BLOCK channels. `x` and `taps` are where the inside taps read. */
+static void convolve_blocks(const arn_depthwise_conv_params *p, const int8_t *x, const arn_mve_tap *taps, int32_t count, const window *v,
+                            const int8_t *w, const int32_t *bias, const int32_t *multiplier, int8_t *y) {
+    const int32_t channels = p->out_c;
+    arn_mve_depthwise_call call = {
+        taps, count >> 1, count & 1, channels / BLOCK, multiplier, y, p->shift, p->output_zero_point, p->activation_min, p->activation_max,
+    };
+    if (count == p->kernel_h * p->kernel_w || p->input_zero_point == 0) { /* no padding, or padding that adds nothing */
+        arn_mve_depthwise(x, w, bias, &call);
+        if (channels % BLOCK != 0) {
+            const int32_t c = channels - BLOCK;
+            call.blocks = 1;
+            call.multiplier = multiplier + c;
+            call.y = y + c;
+            arn_mve_depthwise(x + c, w + c, bias + c, &call);
+        }
+        return;
+    }
+    call.blocks = 1;
+    for (int32_t c = 0; c < channels; c += BLOCK) {
+        int32_t init[BLOCK];
+        c = c > channels - BLOCK ? channels - BLOCK : c;
+        init_block(p, v, w + c, bias + c, init);
+        call.multiplier = multiplier + c;
+        call.y = y + c;
+        arn_mve_depthwise(x + c, w + c, init, &call);
+    }
+}
+
+/* One window of any layer: `count` up to four output channels from c on. */
+static void convolve_four(const arn_depthwise_conv_params *p, const arn_rows *x, const window *v, const int8_t *w, const int32_t *bias,
+                          const int32_t *multiplier, int32_t c, int8_t *y) {
+    const mve_pred16_t lanes = vctp32q((uint32_t)(p->out_c - c));
+    const int32_t outputs = p->out_c / p->in_c;
+    const int32_t channel = c / outputs;
+    int32_t from[4];
+    for (int32_t i = 0; i < 4; i++) {
+        from[i] = outputs == 1 ? i : (c + i) / outputs - channel;
+    }
+    const uint32x4_t offsets = vldrwq_u32((const uint32_t *)from);
+    int32x4_t acc = vldrwq_z_s32(bias + c, lanes);
+    for (int32_t ky = 0; ky < p->kernel_h; ky++) {
+        const int8_t *at = w + ky * p->kernel_w * p->out_c + c;
+        const int inside = ky >= v->rows.begin && ky < v->rows.end && v->columns.begin < v->columns.end;
+        const int8_t *row = inside ? arn_row(x, v->top + ky * p->dilation_h) + v->left * p->in_c + channel : w;
+        for (int32_t kx = 0; kx < p->kernel_w; kx++, at += p->out_c) {
+            const int32x4_t weights = vldrbq_z_s32(at, lanes);
+            if (inside && kx >= v->columns.begin && kx < v->columns.end) {
+                const int8_t *pixel = row + kx * p->dilation_w * p->in_c;
+                acc = vaddq_s32(acc, vmulq_s32(weights, vldrbq_gather_offset_z_s32(pixel, offsets, lanes)));
+            } else {
+                acc = vmlaq_n_s32(acc, weights, p->input_zero_point);
+            }
+        }
+    }
+    acc = vrmulhq_s32(vshlq_r_s32(acc, p->shift), vldrwq_z_s32(multiplier + c, lanes));
+    acc = vaddq_n_s32(acc, p->output_zero_point);
+    acc = vminq_s32(vmaxq_s32(acc, vdupq_n_s32(p->activation_min)), vdupq_n_s32(p->activation_max));
+    vstrbq_p_s32(y + c, acc, lanes);
+}
+
+void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int8_t *weight, const int32_t *bias,
+                                const int32_t *multiplier, const arn_rows *y, int32_t begin, int32_t end) {
+    const int32_t all = p->kernel_h * p->kernel_w;
+    const int in_blocks = p->out_c == p->in_c && p->out_c >= BLOCK && all <= MOST_TAPS && !has_lowest(weight, all * p->out_c);
+    arn_mve_tap taps[MOST_TAPS];
+
+    for (int32_t oy = begin; oy < end; oy++) {
+        int8_t *out = arn_row(y, oy);
+        window v;
+        v.top = oy * p->stride_h - p->pad_top;
+        v.rows = arn_window_span(v.top, p->in_h, p->kernel_h, p->dilation_h);
+        int32_t listed = -1; /* position of the last window without padding at its sides: those behind have the same taps */
+        int32_t count = 0;
+        for (int32_t ox = 0; ox < p->out_w; ox++, out += p->out_c) {
+            v.left = ox * p->stride_w - p->pad_left;
+            v.columns = arn_window_span(v.left, p->in_w, p->kernel_w, p->dilation_w);
+            if (!in_blocks) {
+                for (int32_t c = 0; c < p->out_c; c += 4) {
+                    convolve_four(p, x, &v, weight, bias, multiplier, c, out);
+                }
+                continue;
+            }
+            const int middle = v.columns.end - v.columns.begin == p->kernel_w;
+            if (!middle || listed < 0) {
+                count = list_taps(p, x, &v, taps);
+                listed = middle ? v.left : -1;
+            }
+            const int8_t *at = x->base + (middle ? (v.left - listed) * p->in_c : 0);
+            convolve_blocks(p, at, taps, count, &v, weight, bias, multiplier, out);
+        }
+    }
+}
+
+void arn_depthwise_conv_s8(const arn_depthwise_conv_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias,
+                           const int32_t *multiplier, int8_t *y) {
+    arn_rows from = {(int8_t *)x, p->in_w * p->in_c, p->in_h};
+    arn_rows to = {y, p->out_w * p->out_c, p->out_h};
+    for (int32_t n = 0; n < p->batch; n++) {
+        arn_depthwise_conv_s8_rows(p, &from, weight, bias, multiplier, &to, 0, p->out_h);
+        from.base += p->in_h * from.pitch;
+        to.base += p->out_h * to.pitch;
+    }
+}
+
+#endif

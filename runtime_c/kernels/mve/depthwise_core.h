@@ -1,0 +1,30 @@
+/* depthwise_core.S: depthwise convolution of one window, 16 channels at a time. */
+#ifndef ARN_MVE_DEPTHWISE_CORE_H
+#define ARN_MVE_DEPTHWISE_CORE_H
+
+#include <stdint.h>
+
+/* Where a tap reads, in bytes from the window's and the weights' beginning. */
+typedef struct arn_mve_tap {
+    int32_t x;
+    int32_t w;
+} arn_mve_tap;
+
+/* Read by depthwise_core.S at these offsets. */
+typedef struct arn_mve_depthwise_call {
+    const arn_mve_tap *taps;
+    int32_t pairs; /* of taps */
+    int32_t odd;   /* 1 where a tap is left over */
+    int32_t blocks;
+    const int32_t *multiplier;
+    int8_t *y;
+    int32_t shift;
+    int32_t zero_point;
+    int32_t min;
+    int32_t max;
+} arn_mve_depthwise_call;
+
+/* No weight is -128. init: 16 · blocks sums to begin with. */
+void arn_mve_depthwise(const int8_t *x, const int8_t *w, const int32_t *init, const arn_mve_depthwise_call *call);
+
+#endif
