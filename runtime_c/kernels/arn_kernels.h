@@ -37,8 +37,8 @@ void arn_conv_s8_paired(const arn_conv_params *p, const int8_t *x, const int32_t
 void arn_conv_s8_paired_rows(const arn_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y, int32_t begin,
                              int32_t end, void *scratch);
 
-/* `winograd_2`, `winograd_4`, §3.6: 3x3, stride 1, no groups, channels multiples of four; winograd.h. scratch: arn_conv_winograd_scratch(p, 2)
- * or (p, 4) bytes, aligned for words. */
+/* `winograd_2`, `winograd_4`, §3.6: 3x3, stride 1, no groups, channels multiples of four; winograd.h. scratch, aligned for words:
+ * arn_conv_winograd_scratch(p, 2) or (p, 4) bytes. */
 void arn_conv_s8_winograd_2(const arn_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
 void arn_conv_s8_winograd_4(const arn_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
 

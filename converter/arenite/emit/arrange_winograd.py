@@ -1,4 +1,4 @@
-"""The layouts `winograd_2` and `winograd_4` of 3x3 Conv: runtime_c/kernels/winograd.h says what they are, numerics.md §3.6 when they may be used."""
+"""The layouts `winograd_2` and `winograd_4` of Conv: runtime_c/kernels/winograd.h says what they are, numerics.md §3.6 when to use them."""
 
 from __future__ import annotations
 

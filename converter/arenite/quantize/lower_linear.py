@@ -129,7 +129,8 @@ def _added_error(channels: Channels, fixed: Fixed, x: Quantization, y: Quantizat
     """Of each channel, output steps: the deviation that the rounding errors of its weights, which are independent, add up to at inputs as
     far from zero as there are; and the rounding of the bias."""
     errors = channels.weights - fixed.weights * fixed.scale.astype(np.float64)[:, None]
-    return 255 * scale_of(x) / scale_of(y) * np.sqrt(np.square(errors).sum(axis=1)) + fixed.effective / 2
+    deviation: NDArray[np.float64] = 255 * scale_of(x) / scale_of(y) * np.sqrt(np.square(errors).sum(axis=1))
+    return deviation + fixed.effective / 2
 
 
 def _integers(channels: Channels, scale: NDArray[np.float32], x: Quantization, y: Quantization) -> Fixed:

@@ -97,14 +97,14 @@ def _paired(graph: Graph, node: Node) -> float:
 
 
 def _winograd(graph: Graph, node: Node, tile: int) -> float:
-    """dsp/winograd_core.S, for a block of outputs and a pair of tiles: 15 cycles a step of two positions, 16 of the others, 50 a position around
-    them; 16 cycles an output made from the sums. Four channels of a tile of inputs are transformed in 62 or 95 cycles and partly copied."""
+    """dsp/winograd_core.S, for a block of outputs and a pair of tiles: 15 cycles a step of two positions, 16 of the others, 50 a position
+    around them; 16 cycles an output made of the sums. Four channels of a tile of inputs are transformed in 62 or 95 cycles, and copied."""
     _, height, width, filters = graph.tensor(node.output).shape
     depth = graph.tensor(node.input).shape[3]
-    pairs, steps = -(-width // (2 * tile)), 3 * depth / 2
+    pairs, steps = -(-width // (2 * tile)), 1.5 * depth
     block = 2 * 15 * steps + tile * 16 * steps + (tile + 2) * 50 + 8 * tile * 17
     row = 2 * depth / 4 * (62 if tile == 2 else 95) + (tile + 2) * (1.1 * depth + 8)
-    return pairs * (height * -(-filters // 4) * block + (height + 2) * row)
+    return float(pairs * (height * -(-filters // 4) * block + (height + 2) * row))
 
 
 def _tap_axis(graph: Graph, node: Node) -> tuple[int, TapAxis]:

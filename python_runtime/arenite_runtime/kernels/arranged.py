@@ -1,4 +1,4 @@
-"""Layers whose constants are laid out for a C kernel (runtime_c/kernels/paired.h, planes.h, winograd.h): made plain again, then computed as ever.
+"""Layers whose constants are laid out for a C kernel (runtime_c/kernels/paired.h, planes.h, winograd.h): made plain, then computed as ever.
 
 The inverse of what the converter's emit/arrange_*.py do.
 """
@@ -84,7 +84,7 @@ def winograd(stream: Array, tile: int, depth: int) -> tuple[Int64, Int64, Int64]
 
 
 def _halfwords(words: Array, together: int) -> Int64:
-    """[blocks, words], of every pair of taps a word of each of `together` rows → halfwords [blocks, together, taps] in their natural order."""
+    """[blocks, words], of every pair of taps a word of each of `together` rows → halfwords [blocks, together, taps] in natural order."""
     rows = words.reshape(len(words), -1, together).transpose(0, 2, 1)
     halves = np.ascontiguousarray(rows).view(np.int16).reshape(len(words), together, -1, 4)
     return halves[..., [0, 2, 1, 3]].astype(np.int64).reshape(len(words), together, -1)
