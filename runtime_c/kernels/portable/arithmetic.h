@@ -25,7 +25,15 @@ static inline int8_t arn_clamp(int32_t v, int32_t min, int32_t max) {
 /* §2: floor((acc * 2^shift * m + 2^31) / 2^32). The result is within ±2^30. */
 static inline int32_t arn_requantize(uint32_t acc, int32_t m, int32_t shift) {
     const int32_t shifted = (int32_t)(acc << shift);
+#if defined(__ARM_ARCH_6M__) /* whose products have 32 bits: made of halves, a quarter of what a call of the library takes */
+    const uint32_t a = (uint32_t)shifted & 0xffff, b = (uint32_t)m & 0xffff;
+    const int32_t high_a = shifted >> 16, high_b = m >> 16;
+    const int32_t first = high_a * (int32_t)b + (int32_t)((a * b) >> 16); /* none of the sums leaves 32 bits */
+    const int32_t second = (int32_t)a * high_b + (first & 0xffff);
+    return high_a * high_b + (first >> 16) + (((second >> 15) + 1) >> 1);
+#else
     return (int32_t)(((int64_t)shifted * m + ((int64_t)1 << 31)) >> 32);
+#endif
 }
 
 /* §3.3: floor((acc * m + 2^(r - 1)) / 2^r) for a pair (m, r), limited to ±512, which a zero point and a clamp turn into the same int8.

@@ -1,3 +1,8 @@
+#include "arn_kernels.h"
+#include "core.h"
+
+#if !defined(ARN_HAS_MVE)
+
 #include "arithmetic.h"
 #include "dot.h"
 #include "window.h"
@@ -177,3 +182,5 @@ void arn_conv_s8(const arn_conv_params *p, const int8_t *x, const int8_t *weight
         to.base += p->out_h * to.pitch;
     }
 }
+
+#endif
