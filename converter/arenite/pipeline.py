@@ -19,7 +19,7 @@ from arenite.emit.flat import serialize
 from arenite.emit.identifiers import program_name
 from arenite.emit.own_files import own_files
 from arenite.emit.program import Program
-from arenite.errors import OutputError, QuantizationError, ToolError
+from arenite.errors import OutputError, PlanError, QuantizationError, ToolError
 from arenite.frontend import likely_states, load
 from arenite.graph import Graph, State
 from arenite.graph.printer import format_graph
@@ -97,7 +97,12 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
     """
     options = options or ConvertOptions()
     with used_operators(options.operators):
-        return _convert(path, options, progress)
+        try:
+            return _convert(path, options, progress)
+        except MemoryError as error:
+            raise PlanError(
+                f"{path}: this computer has too little memory to convert it ({error}): make the largest tensors smaller"
+            ) from error
 
 
 def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> Conversion:

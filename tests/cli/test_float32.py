@@ -86,4 +86,4 @@ def test_a_single_layer_in_float(project, arenite, tmp_path):
 
 def test_a_layer_that_is_not_there(project, arenite, tmp_path):
     outcome = arenite("convert", project.model, "--float-layer", "gem", "--output", tmp_path / "out")
-    assert outcome.code == 7 and "--float-layer gem: no layer has this name. There are: gemm" in outcome.err
+    assert outcome.code == 7 and "--float-layer gem: no layer has this name. Similar ones: gemm" in outcome.err

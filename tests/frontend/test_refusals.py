@@ -122,3 +122,20 @@ def test_the_shape_of_a_refused_result_is_no_problem_of_its_own(attempt, values)
     ]
     found = problems(attempt, nodes, {"x": values(2, 3)}, domains={"acme": 1})
     assert [p.node for p in found] == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes", "operand", "shape"),
+    [
+        ("Expand", {}, np.array([10**9, 4]), r"[1000000000, 4]: 16,000,000,000 bytes"),
+        ("Pad", {}, np.array([10**10, 0, 0, 0]), r"[10000000001, 4]"),
+        ("Tile", {}, np.array([10**5, 10**5]), "160,000,000,000 bytes"),
+        ("Resize", {"mode": "linear"}, np.array([1e9, 1e9], np.float32), r"[1000000000, 4000000000]"),
+    ],
+)
+def test_results_that_no_file_can_hold(op, attributes, operand, shape, attempt, values):
+    """Before any pass or engine tries to allocate them."""
+    inputs = ["x", "", "k"] if op == "Resize" else ["x", "k"]
+    node = helper.make_node(op, inputs, ["y"], name="grow", **attributes)
+    (found,) = problems(attempt, node, {"x": values(1, 4)}, {"k": operand})
+    assert found.node == "grow" and shape in found.problem and "at most" in found.problem

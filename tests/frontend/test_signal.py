@@ -44,6 +44,12 @@ def test_stft(length, window, onesided, agree, values):
     agree(node, inputs, constants, oracles=BOTH if length == 16 else ("reference",))
 
 
+def test_stft_of_a_signal_without_its_last_dimension(agree, values):
+    """[batch, length]: torch.stft exports it, onnxruntime computes it."""
+    node = helper.make_node("STFT", ["x", "step", "w"], ["y"])
+    agree(node, {"x": values(2, 40)}, {"step": np.array(5), "w": values(16, seed=1)}, oracles=("onnxruntime",))
+
+
 def test_stft_of_a_complex_signal(agree, values):
     node = helper.make_node("STFT", ["x", "step", "", "n"], ["y"], onesided=0)
     agree(node, {"x": values(1, 40, 2)}, {"step": np.array(8), "n": np.array(16)}, oracles=BOTH)

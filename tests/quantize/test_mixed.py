@@ -134,7 +134,7 @@ def test_a_model_without_int8_layers_stays_as_it_is() -> None:
 def test_an_unknown_layer_is_refused_with_a_suggestion(net: Any) -> None:
     graph = three_layers(net)
     name = graph.nodes[0].name
-    with pytest.raises(QuantizationError, match=rf"--float-layer {name[:-1]}: no layer has this name. There are: .*{name}"):
+    with pytest.raises(QuantizationError, match=rf"--float-layer {name[:-1]}: no layer has this name. Similar ones: .*{name}"):
         typed_nodes(graph, (name[:-1],))
 
 

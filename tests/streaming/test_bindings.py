@@ -66,9 +66,21 @@ def test_the_command_to_calibrate_keeps_them(model):
         ({"speed": 1}, "--bind speed names no input; the model has x, rate, loud, offset"),
         ({"rate": 0.5}, "--bind rate=0.5: the input is int64"),
         ({"rate": float("inf")}, "--bind rate=inf: the input is int64"),
+        ({"offset": float("nan")}, "--bind offset=nan: the input is float32, give it a number"),
         ({"loud": 2}, "--bind loud=2: the input is bool, from 0 to 1"),
     ],
 )
 def test_refusals(values, message, model):
     with pytest.raises(PortError, match=re.escape(message)):
         load(model, values=values)
+
+
+def test_a_number_that_the_model_cannot_take(tmp_path):
+    """Not the file is at fault but the option, which the message names beside the node."""
+    text = '<ir_version: 8, opset_import: ["" : 17]> g (float[1, 4] x, int64 i) => (float[1] y) { y = Gather<axis = 1>(x, i) }'
+    path = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(text), path)
+    load(path, values={"i": 3})
+    with pytest.raises(PortError, match=r"y \(Gather\).*7.*Given were --bind i=7") as caught:
+        load(path, values={"i": 7})
+    assert caught.value.exit_code == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -43,4 +44,6 @@ def _filled(file: str, info: onnx.ValueInfoProto, shape: Shape, value: float) ->
     limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else None
     if limits is not None and not (float(value).is_integer() and limits[0] <= value <= limits[1]):
         raise PortError(f"{file}: --bind {info.name}={value:g}: the input is {dtype.name}, from {limits[0]} to {limits[1]}")
+    if math.isnan(value):
+        raise PortError(f"{file}: --bind {info.name}=nan: the input is {dtype.name}, give it a number")
     return np.full(shape, int(value) if limits is not None else value, dtype)

@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 import onnx.shape_inference
 
-from arenite.errors import AreniteError, ModelFileError, ShapeError, UnsupportedModelError
+from arenite.errors import AreniteError, ModelFileError, PortError, ShapeError, UnsupportedModelError
 from arenite.frontend.bindings import bind_values
 from arenite.frontend.dimensions import bind_dimensions, explain_given
 from arenite.frontend.graph_import import import_graph
@@ -54,6 +54,10 @@ def load(
             raise _invalid(path, violation) from error
         if not isinstance(error, ContradictionError):
             raise
+        if values:
+            given = ", ".join(f"--bind {input_}={value:g}" for input_, value in values.items())
+            shaped = f"; {explain_given(model, str(path), shapes)}" if shapes else ""
+            raise PortError(f"{error}. Given were {given}{shaped}") from error
         if shapes:
             raise ShapeError(f"{error}. {explain_given(model, str(path), shapes)}") from error
         raise ModelFileError(str(error)) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -9,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from arenite.errors import ModelFileError, Unsupported
+from arenite.frontend.dimensions import LARGEST
 from arenite.frontend.values import Constant, Operand, TensorList, Unknown, Value
 from arenite.graph import OPERATORS, DType, Expression, Graph, Node, Quantization, Tensor
 
@@ -54,6 +56,17 @@ class NodeImport:
     def refuse(self, problem: str, remedy: str) -> NoReturn:
         self.problem(problem, remedy)
         raise Refused
+
+    def check_size(self, shape: Sequence[int], dtype: DType) -> None:
+        """Refuse a result without elements, and one that a flat model cannot hold."""
+        if 0 in shape:
+            self.refuse(f"a result has the shape {list(shape)}: no elements", "remove the node, or choose a size that leaves elements")
+        size = math.prod(int(n) for n in shape) * dtype.itemsize
+        if size > LARGEST:
+            self.refuse(
+                f"a result has the shape {list(shape)}: {size:,} bytes of {dtype.value}, a tensor can have {LARGEST:,} at most",
+                "choose smaller sizes: those of the node's attributes and constant inputs, or the input's with --shape",
+            )
 
     def malformed(self, message: str) -> NoReturn:
         """The file contradicts itself or the ONNX standard."""
@@ -187,8 +200,7 @@ class NodeImport:
             usual = DType.FLOAT32 if op == "Dequantize" else usual
         except ValueError as error:
             self.malformed(f"{error}")
-        if 0 in shape:
-            self.refuse(f"its result has the shape {list(shape)}: no elements", "remove the node, or choose a size that leaves elements")
+        self.check_size(shape, dtype or usual)
         stem = next((name for name in self.outputs if name), self.name)
         output = self.graph.add(Tensor(f"{stem}/{op}", tuple(int(n) for n in shape), dtype or usual, None, quantization))
         self.graph.nodes.append(Node(op, self.name, tuple(inputs), (output.name,), attributes))
@@ -204,8 +216,7 @@ class NodeImport:
         stem = next((name for name in self.outputs if name), self.name)
         names = []
         for shape, dtype in outputs:
-            if 0 in shape:
-                self.refuse(f"a result has the shape {list(shape)}: no elements", "remove the node, or choose a size that leaves elements")
+            self.check_size(shape, dtype)
             names.append(self.graph.add(Tensor(f"{stem}/{op}", tuple(int(n) for n in shape), dtype)).name)
         self.graph.nodes.append(Node(op, self.name, tuple(inputs), tuple(names), attributes))
         return tuple(names)

@@ -61,8 +61,9 @@ def typed_nodes(
         named = [node.output for node in graph.nodes if name in (node.name, *node.origins)]
         if not named:
             names = {n for node in graph.nodes for n in (node.name, *node.origins)}
-            near = ", ".join(get_close_matches(name, names)) or "those that the report lists"
-            raise QuantizationError(f"{graph.name}: --float-layer {name}: no layer has this name. There are: {near}.")
+            near = get_close_matches(name, names)
+            there = f"Similar ones: {', '.join(near)}; the report lists all" if near else "The report lists those that there are"
+            raise QuantizationError(f"{graph.name}: --float-layer {name}: no layer has this name. {there}.")
         typed.update(named)
     beside = typed_beside(graph, coarse)
     typed.update(node.output for node in graph.nodes if node.output in beside and not reads_int16(node, coarse))

@@ -124,6 +124,8 @@ def _resized(node: NodeImport, scales: tuple[float, ...] | None, sizes: tuple[in
     x = node.tensor(0) if mode.kind == "nearest" else node.activation(0)
     shape = node.graph.tensors[x].shape
     axes = [each for each in _axes(node, shape, scales, sizes, mode) if not _is_identity(each, mode)]
+    counts = {each.axis: each.count for each in axes}
+    node.check_size([counts.get(axis, n) for axis, n in enumerate(shape)], node.graph.tensors[x].dtype)  # before there are indices of it
     axes.sort(key=lambda each: each.count / each.size)
     last = len(shape) in (3, 4, 5) and all(each.axis >= 2 for each in axes)  # channels last, as the neighbours have them
     if last:

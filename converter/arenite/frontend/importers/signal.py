@@ -73,6 +73,9 @@ def stft(node: NodeImport) -> Sequence[Value]:
     """Frames are read where they lie in the signal: those that overlap take no memory of their own."""
     x = node.activation(0)
     shape = node.graph.tensors[x].shape
+    if len(shape) == 2:  # a real signal as exporters write it and onnxruntime takes it, though the specification asks for the 1
+        shape = (*shape, 1)
+        x = node.reshape(x, shape)
     if len(shape) != 3 or shape[2] not in (1, 2):
         node.malformed(f"the signal {list(shape)} is not [batch, length, 1 (real) or 2 (real and imaginary part)]")
     step = _length(node, 1, "frame_step")
