@@ -32,7 +32,8 @@ static ARN_NOINLINE uint32_t padding_sum(const placed_windows *v, const int8_t *
         for (int32_t rows = t->height; rows > 0; rows--, row += v->filter_row) {
             const int8_t *from = row, *const end = row + t->width * v->filter_tap;
             if ((end - from) & 1) {
-                sum += (uint32_t)(int32_t)*from++;
+                const int32_t single = *from++;
+                sum += (uint32_t)single;
             }
             for (; from != end; from += 2) {
                 const int32_t pair = from[0] + from[1];
