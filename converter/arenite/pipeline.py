@@ -32,9 +32,10 @@ from arenite.quantize import LEAST_DB, Dataset, InputSpec, QuantizedModel, Quant
 from arenite.report import Circumstances, Limits, Report, build_report, to_html, to_json, to_markdown
 from arenite.targets.catalogue import target_named
 from arenite.targets.emulated import Form
-from arenite.targets.flash_size import measure_flash
+from arenite.targets.flash_size import FlashSize, measure_flash
 from arenite.targets.sources import interpreter_sources, kernel_sources, runtime_root
-from arenite.variants import choose_variants
+from arenite.tune import TUNED_TARGET, tune
+from arenite.variants import Choice, Offer, choose_variants, kernel_bytes, offers
 
 PRECISIONS = ("int8", "float32")
 
@@ -51,7 +52,9 @@ class ConvertOptions:
     target: str | None = None
     """A name of targets.catalogue.TARGETS: images are built for it to measure their flash, where its compiler is there."""
     optimize: str = "balanced"
-    """speed, balanced or size: how much larger constants may become for faster kernels (variants.choose.GROWTH)."""
+    """speed, balanced or size: how much flash may be spent on faster kernels (variants.choose.GOALS). limits.flash_bytes binds, too."""
+    tune: bool = False
+    """Measure the kernels that layers can take under the emulator (tune.py), rather than estimate their cycles."""
     output: Path | None = None
     """The folder to write. None: named after the model, beside it."""
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -123,24 +126,23 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
     quantized = _quantize(graph, data, options, advance)
     verify(quantized.graph)
     history("quantize", quantized.graph)
-    layers = choose_variants(quantized.graph, _features(options), options.optimize)
-    history("variants", layers)
-    memory = plan(layers, keep_inputs=options.keep_inputs)
-    program = build_program(
-        layers,
-        memory,
-        name=name,
-        calibrated=quantized.calibrated,
-        precision=quantized.precision,
-        output_names=source.outputs,
-    )
-    arn = serialize(program, strip_names=options.strip_names)
 
-    files = _build_files(program, arn)
-    about = _with_flash(_circumstances(path, options, ports, quantized, data, likely_states(graph)), files)
-    report = build_report(program, layers, memory, arn, about)
-    write_folder(folder, {**files, **_report_files(report, files)}, force=options.force)
-    return Conversion(folder, report, program, quantized, memory)
+    prices = _prices(quantized.graph, options, advance)
+    build = _build_within(options.limits.flash_bytes, lambda most: _build(quantized, source.outputs, name, prices, options, most))
+    history("variants", build.choice.graph)
+    about = _circumstances(path, options, ports, quantized, data, likely_states(graph))
+    notes = (*about.notes, *prices.notes, *build.notes, *_flash_notes(build, options))
+    about = replace(
+        about,
+        interpreted=build.flash.get(Form.INTERPRETED),
+        compiled=build.flash.get(Form.COMPILED),
+        notes=notes,
+        offers=build.choice.offers,
+        cost_unit=prices.unit,
+    )
+    report = build_report(build.program, build.choice.graph, build.plan, build.arn, about)
+    write_folder(folder, {**build.files, **_report_files(report, build.files)}, force=options.force)
+    return Conversion(folder, report, build.program, quantized, build.plan)
 
 
 def _name(path: Path, options: ConvertOptions) -> str:
@@ -154,6 +156,100 @@ def _name(path: Path, options: ConvertOptions) -> str:
 def _features(options: ConvertOptions) -> frozenset[str]:
     """Of the core that kernels are chosen for. Without a target one with the DSP extension: every other runs the model too."""
     return target_named(options.target).features if options.target is not None else frozenset({"dsp"})
+
+
+@dataclass(frozen=True)
+class _Prices:
+    """What layers can take, and how its speed is known."""
+
+    offers: dict[int, tuple[Offer, ...]]
+    unit: str
+    notes: tuple[str, ...] = ()
+
+
+def _prices(graph: Graph, options: ConvertOptions, advance: Progress) -> _Prices:
+    estimated = _Prices(offers(graph, _features(options)), "estimated cycles")
+    if not options.tune:
+        return estimated
+    target = options.target or TUNED_TARGET
+    try:
+        measured = tune(graph, estimated.offers, target, lambda done, total: advance("tuning", done, total))
+    except ToolError as error:
+        return replace(estimated, notes=(f"--tune: kernels are chosen by estimated cycles, since none can be measured: {error}",))
+    return _Prices(measured.offers, f"{measured.unit} measured on an emulated {target}")
+
+
+@dataclass(frozen=True)
+class _Build:
+    """The files of a model whose kernels are chosen, and what they need."""
+
+    choice: Choice
+    plan: MemoryPlan
+    program: Program
+    arn: bytes
+    files: dict[str, bytes]
+    flash: Mapping[Form, FlashSize]
+    """Empty where there is no target, or no compiler for it."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def flash_bytes(self) -> int:
+        """As Report.flash_bytes."""
+        return self.flash[Form.INTERPRETED].total if self.flash else len(self.arn)
+
+
+def _build(
+    quantized: QuantizedModel, output_names: Sequence[str], name: str, prices: _Prices, options: ConvertOptions, most: int | None
+) -> _Build:
+    """`most`: bytes, at most, of the constants and the code of layers that have a choice."""
+    features = _features(options)
+    choice = choose_variants(
+        quantized.graph, prices.offers, lambda op, variant: kernel_bytes(op, variant, features), options.optimize, most
+    )
+    memory = plan(choice.graph, keep_inputs=options.keep_inputs)
+    program = build_program(
+        choice.graph,
+        memory,
+        name=name,
+        calibrated=quantized.calibrated,
+        precision=quantized.precision,
+        output_names=output_names,
+    )
+    arn = serialize(program, strip_names=options.strip_names)
+    files = _build_files(program, arn)
+    build = _Build(choice, memory, program, arn, files, {})
+    if options.target is None:
+        return build
+    try:
+        return replace(build, flash=measure_flash(files, options.target))
+    except ToolError as error:
+        return replace(build, notes=(f"the size of the code is not known: {error}",))
+
+
+def _build_within(most_flash: int | None, make: Callable[[int | None], _Build]) -> _Build:
+    """The build that fits `most_flash`, or the smallest where none does. What the linker measures decides, not an estimate."""
+    build = make(None)
+    while most_flash is not None and build.flash_bytes > most_flash and not build.choice.least:
+        build = make(build.choice.bytes - (build.flash_bytes - most_flash))
+    return build
+
+
+def _flash_notes(build: _Build, options: ConvertOptions) -> tuple[str, ...]:
+    """What helps where even the smallest kernels exceed --max-flash."""
+    most = options.limits.flash_bytes
+    if most is None or build.flash_bytes <= most:
+        return ()
+    ways = []
+    named = 0 if options.strip_names else len(build.arn) - len(serialize(build.program, strip_names=True))
+    if named:
+        ways.append(f"--strip-names saves {named:,} bytes{' and is enough' if build.flash_bytes - named <= most else ''}")
+    if (compiled := build.flash.get(Form.COMPILED)) is not None:
+        fits = "and fits" if compiled.total <= most else f"{compiled.total - most:,} too many"
+        ways.append(f"the compiled form needs {compiled.total:,} bytes, {fits}")
+    if options.precision == "float32":
+        ways.append("--precision int8 needs about a quarter")
+    ways.append("fewer weights: narrower layers, or pruned ones")
+    return (f"--max-flash: kernels are those that need the least flash already. What would help: {'; '.join(ways)}.",)
 
 
 def _check_precision(options: ConvertOptions) -> None:
@@ -219,6 +315,7 @@ def _circumstances(
     return Circumstances(
         source=path.name,
         target=options.target,
+        optimize=options.optimize,
         calibration=_calibration(options, quantized),
         calibrate_command=None if quantized.calibrated else calibrate_command(path, options),
         io_layout=options.io_layout,
@@ -261,17 +358,6 @@ def _unused(options: ConvertOptions) -> tuple[str, ...]:
     return ()
 
 
-def _with_flash(about: Circumstances, files: Mapping[str, bytes]) -> Circumstances:
-    """With the flash that the target needs, where one is given and can be built for."""
-    if about.target is None:
-        return about
-    try:
-        sizes = measure_flash(files, about.target)
-    except ToolError as error:
-        return replace(about, notes=(*about.notes, f"the size of the code is not known: {error}"))
-    return replace(about, interpreted=sizes[Form.INTERPRETED], compiled=sizes[Form.COMPILED])
-
-
 def _calibration(options: ConvertOptions, quantized: QuantizedModel) -> str:
     if options.precision == "float32":
         return "not quantized"
@@ -295,11 +381,17 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
         words += ["--operators", str(file)]
     for layer in options.float_layers:
         words += ["--float-layer", layer]
+    words += [] if options.optimize == ConvertOptions().optimize else ["--optimize", options.optimize]
     words += [] if options.least_db == LEAST_DB else ["--least-sqnr", f"{options.least_db:g}"]
     default = ConvertOptions()
     for flag, chosen, usual in (("--io", options.io, default.io), ("--io-layout", options.io_layout, default.io_layout)):
         words += [flag, chosen] if chosen is not None and chosen != usual else []
-    for flag, wanted in (("--keep-inputs", options.keep_inputs), ("--strip-names", options.strip_names), ("--force", options.force)):
+    for flag, wanted in (
+        ("--keep-inputs", options.keep_inputs),
+        ("--tune", options.tune),
+        ("--strip-names", options.strip_names),
+        ("--force", options.force),
+    ):
         words += [flag] if wanted else []
     return shlex.join(words)
 

@@ -75,14 +75,17 @@ def convert(
     ] = IoLayout.onnx,
     keep_inputs: Annotated[bool, typer.Option("--keep-inputs", help="An inference leaves its inputs as they are.")] = False,
     optimize: Annotated[
-        Optimize, typer.Option(help="How much larger constants may become for faster kernels: 1.06, 1.25, 2.1 times.")
+        Optimize, typer.Option(help="What kernels are chosen for: how much flash may be spent on their speed.")
     ] = Optimize.balanced,
+    tune: Annotated[bool, typer.Option("--tune", help="Measure the kernels that layers can take under the emulator.")] = False,
     observer: Annotated[Observer, typer.Option(help="How activation ranges follow from the calibration data.")] = Observer.minmax,
     name: Annotated[str | None, typer.Option(help="C identifier for files and symbols. Default: from the file name.")] = None,
     max_ram: Annotated[
         str | None, typer.Option(metavar="SIZE", help="RAM that there is, e.g. 64k; exit status 8 if it is exceeded.")
     ] = None,
-    max_flash: Annotated[str | None, typer.Option(metavar="SIZE", help="Flash that there is; exit status 8 if it is exceeded.")] = None,
+    max_flash: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Flash that there is: kernels are chosen to fit; exit status 8 if none do.")
+    ] = None,
     dump_ir: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the graph after every pass there, as text.")] = None,
     strip_names: Annotated[bool, typer.Option("--strip-names", help="Leave tensor and layer names out of the .arn file.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files.")] = False,
@@ -114,6 +117,7 @@ def convert(
             io_layout=io_layout.value,
             keep_inputs=keep_inputs,
             optimize=optimize.value,
+            tune=tune,
             observer=observer.value,
             name=name,
             limits=report.Limits(*limits),

@@ -2,7 +2,7 @@
 
 from arenite.report.as_json import from_json, to_json
 from arenite.report.build import Circumstances, build_report
-from arenite.report.contents import Layer, Limits, Report, ReportPort, ReportState
+from arenite.report.contents import KernelOffer, Layer, Limits, Report, ReportPort, ReportState
 from arenite.report.html import to_html
 from arenite.report.markdown import to_markdown
 from arenite.report.text import render_report, render_summary
@@ -10,6 +10,7 @@ from arenite.report.wording import accuracy, verdict
 
 __all__ = [
     "Circumstances",
+    "KernelOffer",
     "Layer",
     "Limits",
     "Report",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from arenite.errors import ArtifactError
-from arenite.report.contents import Buffer, EdgeTranspose, Layer, Limits, Report, ReportPort, ReportState
+from arenite.report.contents import Buffer, EdgeTranspose, KernelOffer, Layer, Limits, Report, ReportPort, ReportState
 from arenite.targets.flash_size import FlashSize
 
 
@@ -34,6 +34,8 @@ def to_json(report: Report) -> dict[str, Any]:
         "flash_compiled": report.compiled and {"model_bytes": report.compiled.model_bytes, "code_bytes": report.compiled.code_bytes},
         "checksum": report.checksum,
         "macs": report.macs,
+        "optimize": report.optimize,
+        "cost_unit": report.cost_unit,
         "sqnr_db": report.sqnr_db,
         "io_layout": report.io_layout,
         "keeps_inputs": report.keeps_inputs,
@@ -116,6 +118,8 @@ def from_json(value: Mapping[str, Any], where: str) -> Report:
                 for s in value["states"]
             ),
             values=dict(value["values"]),
+            optimize=value.get("optimize", "balanced"),
+            cost_unit=value.get("cost_unit", ""),
         )
     except (KeyError, TypeError, IndexError) as error:
         raise ArtifactError(f"{where} is not a report of this version of `convert` ({error!r}): convert the model again") from error
@@ -174,6 +178,7 @@ def _layer_to_json(layer: Layer) -> dict[str, Any]:
         "sqnr_db": layer.sqnr_db,
         "saturated": layer.saturated,
         "origins": list(layer.origins),
+        "offers": [{"variant": offer.variant, "cycles": offer.cycles, "bytes": offer.bytes} for offer in layer.offers],
     }
 
 
@@ -192,4 +197,5 @@ def _layer_from_json(value: Mapping[str, Any]) -> Layer:
         sqnr_db=value["sqnr_db"],
         saturated=value["saturated"],
         origins=tuple(value["origins"]),
+        offers=tuple(KernelOffer(offer["variant"], offer["cycles"], offer["bytes"]) for offer in value.get("offers", ())),
     )

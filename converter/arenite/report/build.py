@@ -12,8 +12,9 @@ from arenite.graph import Graph, Quantization
 from arenite.graph.source_ports import SourcePort
 from arenite.plan.memory_plan import MemoryPlan
 from arenite.quantize import LayerReport
-from arenite.report.contents import Buffer, EdgeTranspose, Layer, Limits, Report, ReportPort, ReportState
+from arenite.report.contents import Buffer, EdgeTranspose, KernelOffer, Layer, Limits, Report, ReportPort, ReportState
 from arenite.targets.flash_size import FlashSize
+from arenite.variants import Offer
 from arenite.version import __version__
 
 MODEL_STRUCT_BYTES, SESSION_STRUCT_BYTES, REGION_STRUCT_BYTES = 28, 16, 8
@@ -44,6 +45,10 @@ class Circumstances:
     values: Mapping[str, float] = field(default_factory=dict)
     """Inputs that became constants."""
     calibration_warnings: tuple[str, ...] = ()
+    optimize: str = "balanced"
+    offers: Mapping[int, tuple[Offer, ...]] = field(default_factory=dict)
+    """Of the nodes of the graph that had a choice of kernels."""
+    cost_unit: str = ""
 
 
 def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, about: Circumstances) -> Report:
@@ -61,7 +66,7 @@ def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, a
         keeps_inputs=about.keeps_inputs,
         inputs=tuple(_port(program, port, about) for port in program.inputs),
         outputs=tuple(_port(program, port, about) for port in program.outputs),
-        layers=tuple(_layer(program, graph, call, about.quality) for call in program.calls),
+        layers=tuple(_layer(program, graph, call, about) for call in program.calls),
         buffers=_buffers(program, graph, plan),
         edge_transposes=_edge_transposes(program, graph),
         memories=tuple((memory.name, size) for memory, size in zip(program.memories, program.memory_bytes, strict=True)),
@@ -81,6 +86,8 @@ def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, a
         calibration_warnings=about.calibration_warnings,
         states=tuple(_state(program, state, about) for state in program.states),
         values=about.values,
+        optimize=about.optimize,
+        cost_unit=about.cost_unit,
     )
 
 
@@ -117,14 +124,14 @@ def _state(program: Program, state: ProgramState, about: Circumstances) -> Repor
     return ReportState(output, kept.name, about.sources[kept.name].shape, kept.dtype.value, scale, zero_point, kept.bytes)
 
 
-def _layer(program: Program, graph: Graph, call: Call, quality: Mapping[str, LayerReport]) -> Layer:
+def _layer(program: Program, graph: Graph, call: Call, about: Circumstances) -> Layer:
     node = graph.nodes[call.node]
     output = program.tensors[call.outputs[0]] if call.outputs else None  # control flow has none
     constants: dict[int, ProgramTensor] = {
         i: program.tensors[i] for i in call.inputs if i >= 0 and program.tensors[i].storage is Storage.CONSTANT
     }
     scale, zero_point = _scale(None if output is None else output.quantization)
-    measured = None if output is None else quality.get(output.name)
+    measured = None if output is None else about.quality.get(output.name)
     return Layer(
         name=call.name,
         op=call.op,
@@ -139,6 +146,7 @@ def _layer(program: Program, graph: Graph, call: Call, quality: Mapping[str, Lay
         origins=call.origins or node.origins or (node.name,),
         sqnr_db=None if measured is None else _finite(measured.sqnr_db),
         saturated=None if measured is None else measured.saturated,
+        offers=tuple(KernelOffer(offer.variant, round(offer.cycles), offer.bytes) for offer in about.offers.get(call.node, ())),
     )
 
 

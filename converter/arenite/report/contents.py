@@ -49,6 +49,17 @@ class ReportState:
 
 
 @dataclass(frozen=True)
+class KernelOffer:
+    """A kernel variant that a layer can take."""
+
+    variant: str
+    cycles: int
+    """Of one inference, or instructions: Report.cost_unit."""
+    bytes: int
+    """Of constants."""
+
+
+@dataclass(frozen=True)
 class Layer:
     """One kernel call."""
 
@@ -74,6 +85,13 @@ class Layer:
     """Signal to quantization noise of the output, measured on the calibration data; None where it was not measured or is infinite."""
     saturated: float | None = None
     """Share of the output's float values beyond the representable range; None where it was not measured."""
+    offers: tuple[KernelOffer, ...] = ()
+    """What it can take, `variant` among them; empty where there is no choice."""
+
+    @property
+    def taken(self) -> KernelOffer | None:
+        """The offer that it takes."""
+        return next((offer for offer in self.offers if offer.variant == self.variant), None)
 
 
 @dataclass(frozen=True)
@@ -162,6 +180,10 @@ class Report:
     states: tuple[ReportState, ...] = ()
     values: Mapping[str, float] = field(default_factory=dict)
     """Inputs of the ONNX model that became constants, every element of them this number."""
+    optimize: str = "balanced"
+    """What kernels were chosen for: speed, balanced or size."""
+    cost_unit: str = ""
+    """What the cycles of offers are, in words: estimated cycles, or what was measured."""
 
     @property
     def accuracy_known(self) -> bool:

@@ -38,11 +38,21 @@ def to_markdown(report: Report) -> str:
             ),
             right_from=4,
         ),
+        *_kernels(report),
         "## Memory",
         wording.arena(report),
         *_memory(report),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _kernels(report: Report) -> Iterable[str]:
+    sentence = wording.kernels(report)
+    if sentence is not None:
+        yield "## Kernels"
+        yield sentence
+        rows = ((step, _code(layer), *cells) for step, layer, *cells in wording.kernel_rows(report))
+        yield _table(wording.KERNEL_TITLES, rows)
 
 
 def _memory(report: Report) -> Iterable[str]:

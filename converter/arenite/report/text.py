@@ -30,6 +30,7 @@ def render_report(report: Report, *, memory: bool = True) -> Iterator[Renderable
     yield _verdict(report)
     yield render_ports(report)
     yield render_layers(report)
+    yield from render_kernels(report)
     yield Text(wording.arena(report))
     if memory:
         yield from render_memory(report)
@@ -75,6 +76,20 @@ def render_layers(report: Report) -> Table:
 def _cells(layer: Layer, quantized: bool, measured: bool) -> tuple[str, ...]:
     cells = wording.layer_cells(layer)
     return cells[:4] + (cells[4:6] if quantized else ()) + (cells[6:] if measured else ())
+
+
+def render_kernels(report: Report) -> Iterator[RenderableType]:
+    """What layers that had a choice of kernels take; nothing where none had."""
+    sentence = wording.kernels(report)
+    if sentence is None:
+        return
+    yield Text(sentence)
+    table = _table("Kernels")
+    for at, title in enumerate(wording.KERNEL_TITLES):
+        table.add_column(title, justify="right" if at in (0, 3, 4) else "left", overflow="fold")
+    for row in wording.kernel_rows(report):
+        table.add_row(*(Text(cell) for cell in row))
+    yield table
 
 
 def render_memory(report: Report) -> Iterator[RenderableType]:

@@ -104,3 +104,28 @@ def layer_cells(layer: Layer) -> tuple[str, ...]:
         "" if layer.zero_point is None else str(layer.zero_point),
         "" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}",
     )
+
+
+KERNEL_TITLES = ("#", "layer", "kernel", "cycles", "constants, bytes", "instead (cycles / bytes)")
+
+
+def kernels(report: Report) -> str | None:
+    """How kernels were chosen; None where no layer has a choice."""
+    taken = [layer.taken for layer in report.layers if layer.taken is not None]
+    if not taken:
+        return None
+    return (
+        f"Kernels for {report.optimize}: {len(taken)} layers had a choice, and take {sum(offer.cycles for offer in taken):,} "
+        f"{report.cost_unit} and {sum(offer.bytes for offer in taken):,} bytes of constants."
+    )
+
+
+def kernel_rows(report: Report) -> list[tuple[str, ...]]:
+    """For every layer that had a choice, KERNEL_TITLES: what it takes, and what it could take instead."""
+    rows: list[tuple[str, ...]] = []
+    for step, layer in enumerate(report.layers):
+        if layer.taken is None:
+            continue
+        others = (f"{offer.variant}: {offer.cycles:,} / {offer.bytes:,}" for offer in layer.offers if offer is not layer.taken)
+        rows.append((str(step), layer.name, layer.variant, f"{layer.taken.cycles:,}", f"{layer.taken.bytes:,}", "; ".join(others)))
+    return rows

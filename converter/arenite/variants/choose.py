@@ -1,67 +1,135 @@
-"""choose_variants(): the fastest kernels that a budget of flash allows."""
+"""choose_variants(): which of the variants on offer every layer takes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from arenite.errors import PlanError
 from arenite.graph import Graph
-from arenite.variants.candidates import candidates
-from arenite.variants.cost import constant_bytes, cycles
+from arenite.variants.offers import Offer
 
-GROWTH = {"size": 1.06, "balanced": 1.25, "speed": 2.1}
-"""By --optimize: bytes of constants, at most, for each byte that the plain variants need. Padding to whole blocks counts too."""
+KernelBytes = Callable[[str, str], int]
+"""(operator, variant) → code that its first use brings along."""
+
+MOST_KEPT = 1000
+"""Partial choices with the same kernels that are kept; beyond it the fastest of those with about as many bytes."""
 
 
 @dataclass(frozen=True)
-class Offer:
-    """A variant of a layer."""
+class Goal:
+    """What --optimize asks for: the least flash with which a model is within `slack` times the least cycles."""
 
-    variant: str
-    cycles: float
-    bytes: int
+    growth: float
+    """Bytes of constants, at most, for each byte that the first variants need. Padding to whole blocks counts too."""
+    slack: float
 
 
-def choose_variants(graph: Graph, features: frozenset[str], optimize: str = "balanced", most_bytes: int | None = None) -> Graph:
-    """`graph` (int8 form) with the variants that need the fewest cycles on a core with `features` (targets.catalogue).
+GOALS = {"size": Goal(1.25, 1.5), "balanced": Goal(1.25, 1.01), "speed": Goal(2.1, 1.0)}
+"""By --optimize."""
 
-    Constants of layers that have a choice grow to GROWTH[optimize] times the plain ones, and to `most_bytes`. Raises PlanError where
-    not even the smallest fit `most_bytes`.
+
+@dataclass(frozen=True)
+class Choice:
+    """A graph whose layers have variants, and what they could have had."""
+
+    graph: Graph
+    offers: Mapping[int, tuple[Offer, ...]] = field(default_factory=dict)
+    """Of every node that has a choice, by its index."""
+    cycles: float = 0.0
+    """Of the layers that have a choice."""
+    bytes: int = 0
+    """Of their constants and of their kernels' code."""
+    least: bool = True
+    """No other choice needs less flash."""
+
+
+def choose_variants(
+    graph: Graph,
+    offers: Mapping[int, tuple[Offer, ...]],
+    kernel_bytes: KernelBytes,
+    optimize: str = "balanced",
+    most_bytes: int | None = None,
+) -> Choice:
+    """`graph` (int8 form) with one of the `offers` for each of its nodes, as GOALS[optimize] says.
+
+    Constants of these layers and the code of the kernels that they need, `kernel_bytes` of each, stay within `most_bytes`; where not even
+    the fewest do, they are the choice.
     """
+    goal = GOALS[optimize]
+    plain = sum(offered[0].bytes for offered in offers.values())
+    kernels = sorted({(graph.nodes[index].op, offer.variant) for index, offered in offers.items() for offer in offered})
+    code = [kernel_bytes(*kernel) for kernel in kernels]
+    bits = {kernel: 1 << bit for bit, kernel in enumerate(kernels)}
+    layers = [[(offer, bits[graph.nodes[index].op, offer.variant]) for offer in offered] for index, offered in offers.items()]
+    finished = [
+        _Total(part.bytes + sum(size for bit, size in enumerate(code) if used >> bit & 1), part.cycles, part.bytes, part)
+        for used, front in _fronts(layers).items()
+        for part in front
+    ]
+    least = min(finished, key=lambda total: (total.flash, total.cycles))
+    fitting = [total for total in finished if total.constants <= goal.growth * plain and (most_bytes is None or total.flash <= most_bytes)]
+    picked = least
+    if fitting:
+        limit = goal.slack * min(total.cycles for total in fitting)
+        picked = min((total for total in fitting if total.cycles <= limit), key=lambda total: (total.flash, total.cycles))
     result = graph.copy()
-    open_choices = {
-        index: [Offer(v, cycles(graph, node, v, features), constant_bytes(graph, node, v)) for v in possible]
-        for index, node in enumerate(graph.nodes)
-        if len(possible := candidates(graph, node)) > 1
-    }
-    plain = sum(offers[0].bytes for offers in open_choices.values())
-    fixed = sum(tensor.bytes for tensor in graph.tensors.values() if tensor.is_constant) - plain
-    budget = int(GROWTH[optimize] * plain)
-    if most_bytes is not None:
-        budget = min(budget, most_bytes - fixed)
-    picked = fastest(list(open_choices.values()), budget)
-    if picked is None:
-        least = fixed + sum(min(offer.bytes for offer in offers) for offers in open_choices.values())
-        raise PlanError(f"{graph.name}: the constants need {least:,} bytes at least, and {most_bytes or 0:,} are allowed; prune the model")
-    for index, offer in zip(open_choices, picked, strict=True):
+    for index, offer in zip(offers, picked.part.offers(), strict=True):
         result.nodes[index] = graph.nodes[index].with_attributes(variant=offer.variant)
-    return result
+    return Choice(result, offers, picked.cycles, picked.flash, picked.flash == least.flash)
 
 
-def fastest(layers: Sequence[Sequence[Offer]], budget: int) -> list[Offer] | None:
-    """One offer a layer: the least sum of cycles with a sum of bytes within `budget`; None where there is none.
+class _Part(NamedTuple):
+    """A choice for the layers so far."""
 
-    Exact: of all choices for the layers so far only those are kept that no other beats in both sums.
-    """
-    front: list[tuple[int, float, tuple[Offer, ...]]] = [(0, 0.0, ())]
+    bytes: int
+    cycles: float
+    offer: Offer | None
+    before: _Part | None
+
+    def offers(self) -> list[Offer]:
+        chosen: list[Offer] = []
+        part: _Part | None = self
+        while part is not None and part.offer is not None:
+            chosen.append(part.offer)
+            part = part.before
+        return chosen[::-1]
+
+
+class _Total(NamedTuple):
+    flash: int
+    cycles: float
+    constants: int
+    part: _Part
+
+
+def _fronts(layers: Sequence[Sequence[tuple[Offer, int]]]) -> dict[int, list[_Part]]:
+    """By the set of kernels in use: the choices that no other with the same kernels beats in both bytes and cycles."""
+    fronts = {0: [_Part(0, 0.0, None, None)]}
     for offers in layers:
-        merged = sorted(
-            ((size + offer.bytes, time + offer.cycles, (*chosen, offer)) for size, time, chosen in front for offer in offers),
-            key=lambda entry: entry[:2],
-        )
-        front = []
-        for entry in merged:
-            if entry[0] <= budget and (not front or entry[1] < front[-1][1]):
-                front.append(entry)
-    return list(front[-1][2]) if front else None
+        grown: dict[int, list[_Part]] = {}
+        for used, front in fronts.items():
+            for offer, kernel in offers:
+                grown.setdefault(used | kernel, []).extend(
+                    _Part(part.bytes + offer.bytes, part.cycles + offer.cycles, offer, part) for part in front
+                )
+        fronts = {used: _thinned(_front(parts)) for used, parts in grown.items()}
+    return fronts
+
+
+def _front(parts: list[_Part]) -> list[_Part]:
+    """Those that no other beats, by bytes."""
+    kept: list[_Part] = []
+    for part in sorted(parts, key=lambda part: part[:2]):
+        if not kept or part.cycles < kept[-1].cycles:
+            kept.append(part)
+    return kept
+
+
+def _thinned(front: list[_Part]) -> list[_Part]:
+    """At most MOST_KEPT + 1 of a front: its ends, and the fastest in each of as many equal ranges of bytes."""
+    if len(front) <= MOST_KEPT:
+        return front
+    start, span = front[0].bytes, front[-1].bytes - front[0].bytes + 1
+    ranges = {(part.bytes - start) * MOST_KEPT // span: part for part in front}
+    return [front[0], *(part for part in ranges.values() if part is not front[0])]
