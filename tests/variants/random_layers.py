@@ -30,13 +30,13 @@ def random_layer(rng: np.random.Generator) -> Layer:
     return {"Conv": _conv, "DepthwiseConv": _depthwise, "FullyConnected": _fully_connected}[str(kind)](rng)
 
 
-def _window(rng: np.random.Generator, channels: int) -> tuple[tuple[int, ...], tuple[int, int], dict[str, Any]]:
-    """Shape of x, kernel, attributes: a window that fits."""
-    square = bool(rng.random() < 0.5)
+def _window(rng: np.random.Generator, channels: int, usual: bool = False) -> tuple[tuple[int, ...], tuple[int, int], dict[str, Any]]:
+    """Shape of x, kernel, attributes: a window that fits; `usual`, 3x3 with stride 1."""
+    square = usual or bool(rng.random() < 0.5)
     kernel = (3, 3) if square else (int(rng.integers(1, 6)), int(rng.integers(1, 6)))
-    plain = bool(rng.random() < 0.6)
+    plain = usual or bool(rng.random() < 0.6)
     strides = (1, 1) if plain else ((2, 2) if rng.random() < 0.5 else (int(rng.integers(1, 4)), int(rng.integers(1, 4))))
-    dilations = (1, 1) if rng.random() < 0.8 else (int(rng.integers(1, 3)), int(rng.integers(1, 3)))
+    dilations = (1, 1) if usual or rng.random() < 0.8 else (int(rng.integers(1, 3)), int(rng.integers(1, 3)))
     extent = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
     pads = tuple(int(rng.integers(0, size)) for size in (*extent, *extent))
     size = [
@@ -47,9 +47,10 @@ def _window(rng: np.random.Generator, channels: int) -> tuple[tuple[int, ...], t
 
 
 def _conv(rng: np.random.Generator) -> Layer:
-    group = int(rng.choice([1, 1, 1, 1, 2, 3]))
-    depth, filters = (int(rng.choice([1, 2, 3, 4, 5, 8, 12, 16])) for _ in range(2))
-    x, kernel, attributes = _window(rng, depth * group)
+    usual = bool(rng.random() < 0.3)
+    group = 1 if usual else int(rng.choice([1, 1, 1, 2, 3]))
+    depth, filters = (int(rng.choice([4, 8, 12, 16] if usual else [1, 2, 3, 4, 5, 8, 12, 16])) for _ in range(2))
+    x, kernel, attributes = _window(rng, depth * group, usual)
     return _layer(rng, "Conv", x, (filters * group, *kernel, depth), {**attributes, "group": group})
 
 
