@@ -31,8 +31,9 @@ typedef struct place {
     int32_t first; /* input channel */
     int32_t top;
     int32_t left;
-    arn_span columns; /* taps of a row that are inside */
-    int whole;        /* all taps are inside, their rows equally far apart */
+    arn_span rows; /* taps that are inside */
+    arn_span columns;
+    int whole; /* all taps are inside, their rows equally far apart */
 } place;
 
 static shape shape_of(const arn_conv_params *p) {
@@ -64,6 +65,14 @@ static inline int8_t *fill(int8_t *to, int32_t zero_point, int32_t length) {
     return to + length;
 }
 
+/* Exactly `length` bytes. */
+static inline void copy_within(int8_t *to, const int8_t *from, int32_t length) {
+    for (; length > 0; length -= 16, to += 16, from += 16) {
+        const mve_pred16_t lanes = vctp8q((uint32_t)length);
+        vstrbq_p_s8(to, vldrbq_z_s8(from, lanes), lanes);
+    }
+}
+
 static inline int8_t *copy(int8_t *to, const int8_t *from, int32_t length) {
     for (int32_t i = 0; i < length; i += 16) {
         vstrbq_s8(to + i, vldrbq_z_s8(from + i, vctp8q((uint32_t)(length - i))));
@@ -71,7 +80,7 @@ static inline int8_t *copy(int8_t *to, const int8_t *from, int32_t length) {
     return to + length;
 }
 
-/* Taps [begin, end) of row ky. */
+/* Taps [begin, end) of row ky, which lie apart in the image. */
 static int8_t *copy_taps(const arn_conv_params *p, const shape *s, const arn_rows *x, const place *v, int32_t ky, int32_t begin,
                          int32_t end, int8_t *to) {
     const int32_t row = v->top + ky * p->dilation_h;
@@ -82,14 +91,38 @@ static int8_t *copy_taps(const arn_conv_params *p, const shape *s, const arn_row
     }
     const int8_t *at = arn_row(x, row) + (v->left + from * p->dilation_w) * p->in_c + v->first;
     to = fill(to, p->input_zero_point, (from - begin) * s->depth);
-    if (s->joined) {
-        to = copy(to, at, (until - from) * s->depth);
-    } else {
-        for (int32_t i = until - from; i > 0; i--, at += p->dilation_w * p->in_c) {
-            to = copy(to, at, s->depth);
-        }
+    for (int32_t i = until - from; i > 0; i--, at += p->dilation_w * p->in_c) {
+        to = copy(to, at, s->depth);
     }
     return fill(to, p->input_zero_point, (end - until) * s->depth);
+}
+
+/* Rows [begin, begin + count) of taps, of a layer in which a row is contiguous in the image. */
+static void copy_rows(const arn_conv_params *p, const shape *s, const arn_rows *x, const place *v, int32_t begin, int32_t count,
+                      int8_t *to) {
+    const int32_t end = begin + count < v->rows.end ? begin + count : v->rows.end;
+    const int32_t first = begin > v->rows.begin ? begin : v->rows.begin;
+    const int32_t length = (v->columns.end - v->columns.begin) * s->depth;
+    if (end - first < count || length < s->run) {
+        (void)fill(to, p->input_zero_point, count * s->run);
+    }
+    if (first >= end || length <= 0) {
+        return;
+    }
+    to += (first - begin) * s->run + v->columns.begin * s->depth;
+    const int32_t offset = (v->left + v->columns.begin * p->dilation_w) * p->in_c + v->first;
+    if (length > 16 || x->rows < p->in_h) {
+        for (int32_t ky = first; ky < end; ky++, to += s->run) {
+            copy_within(to, arn_row(x, v->top + ky * p->dilation_h) + offset, length);
+        }
+        return;
+    }
+    const mve_pred16_t lanes = vctp8q((uint32_t)length);
+    const int32_t step = p->dilation_h * x->pitch;
+    const int8_t *from = x->base + (v->top + first * p->dilation_h) * x->pitch + offset;
+    for (int32_t i = end - first; i > 0; i--, to += s->run, from += step) {
+        vstrbq_p_s8(to, vldrbq_z_s8(from, lanes), lanes);
+    }
 }
 
 /* acc += the window's products, its taps copied in groups. */
@@ -97,6 +130,13 @@ static void add_copied(const arn_conv_params *p, const shape *s, const arn_rows 
                        int8_t *buffer, int32_t *acc) {
     for (int32_t ky = 0; ky < p->kernel_h; ky += s->rows) {
         const int32_t rows = p->kernel_h - ky < s->rows ? p->kernel_h - ky : s->rows;
+        if (s->joined) {
+            const arn_mve_runs runs = {rows * s->run, 1, 0, 0};
+            copy_rows(p, s, x, v, ky, rows, buffer);
+            arn_mve_add_products(&runs, buffer, w, s->filter, filters, acc);
+            w += runs.length;
+            continue;
+        }
         for (int32_t kx = 0; kx < p->kernel_w; kx += s->taps) {
             const int32_t end = p->kernel_w - kx < s->taps ? p->kernel_w : kx + s->taps;
             int8_t *to = buffer;
@@ -153,11 +193,10 @@ static void add_windows(const arn_conv_params *p, const shape *s, const arn_rows
     place v;
     v.first = first;
     v.top = oy * p->stride_h - p->pad_top;
+    v.rows = arn_window_span(v.top, p->in_h, p->kernel_h, p->dilation_h);
     const int rows_inside = x->rows >= p->in_h && v.top >= 0 && v.top + (p->kernel_h - 1) * p->dilation_h < p->in_h;
     for (; columns > 0; columns--, ox++, acc += filters) {
-        for (int32_t f = 0; f < filters; f++) {
-            acc[f] = 0;
-        }
+        arn_mve_clear(acc, filters);
         v.left = ox * p->stride_w - p->pad_left;
         v.columns = arn_window_span(v.left, p->in_w, p->kernel_w, p->dilation_w);
         v.whole = rows_inside && v.columns.end - v.columns.begin == p->kernel_w;
@@ -176,7 +215,7 @@ void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t 
     const int unpadded =
         p->pad_top == 0 && p->pad_left == 0 && (p->out_h - 1) * p->stride_h < p->in_h && (p->out_w - 1) * p->stride_w < p->in_w;
     const int pointwise = s.filter == s.depth && unpadded;
-    int32_t acc[ARN_MVE_ACCUMULATORS];
+    int32_t acc[ARN_MVE_ACCUMULATORS_SIZE];
     int8_t buffer[ARN_MVE_SEGMENT + 16];
     (void)fill(buffer, p->input_zero_point, ARN_MVE_SEGMENT);
 

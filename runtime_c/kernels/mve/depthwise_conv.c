@@ -11,13 +11,12 @@
 #include <arm_mve.h>
 
 #include "depthwise_core.h"
-#include "portable/arithmetic.h"
 #include "portable/window.h"
 
 #define BLOCK     16
 #define MOST_TAPS 64
 
-/* The taps of a window that are inside, in order; the rest of the kernel reads padding. */
+/* A window, and which of its taps are inside. */
 typedef struct window {
     arn_span rows;
     arn_span columns;
@@ -34,62 +33,75 @@ static int has_lowest(const int8_t *w, int32_t count) {
     return vminvq_s8(0, least) == -128;
 }
 
+/* The taps of window v: those inside from the front of `taps` on, those that read padding at its end, backwards. How many are inside. */
 static int32_t list_taps(const arn_depthwise_conv_params *p, const arn_rows *x, const window *v, arn_mve_tap *taps) {
-    int32_t count = 0;
-    for (int32_t ky = v->rows.begin; ky < v->rows.end; ky++) {
-        const int32_t row = (int32_t)(arn_row(x, v->top + ky * p->dilation_h) - x->base) + v->left * p->in_c;
-        for (int32_t kx = v->columns.begin; kx < v->columns.end; kx++) {
-            taps[count].x = row + kx * p->dilation_w * p->in_c;
-            taps[count++].w = (ky * p->kernel_w + kx) * p->out_c;
-        }
-    }
-    return count;
-}
-
-/* init[i] = bias[i] + zero point · Σ w over the taps that read padding, for BLOCK channels. */
-static void init_block(const arn_depthwise_conv_params *p, const window *v, const int8_t *w, const int32_t *bias, int32_t init[BLOCK]) {
-    arn_taps sides[4];
-    const int count = arn_padding_taps(p->kernel_h, p->kernel_w, v->rows, v->columns, sides);
-    for (int32_t i = 0; i < BLOCK; i += 4) {
-        int32x4_t sum = vdupq_n_s32(0);
-        for (int s = 0; s < count; s++) {
-            for (int32_t ky = 0; ky < sides[s].height; ky++) {
-                const int8_t *at = w + ((sides[s].ky + ky) * p->kernel_w + sides[s].kx) * p->out_c + i;
-                for (int32_t kx = sides[s].width; kx > 0; kx--, at += p->out_c) {
-                    sum = vaddq_s32(sum, vldrbq_s32(at));
-                }
+    arn_mve_tap *inside = taps, *pad = taps + p->kernel_h * p->kernel_w;
+    int32_t w = 0;
+    for (int32_t ky = 0; ky < p->kernel_h; ky++) {
+        const int within = ky >= v->rows.begin && ky < v->rows.end && v->columns.begin < v->columns.end;
+        int32_t at = within ? (int32_t)(arn_row(x, v->top + ky * p->dilation_h) - x->base) + v->left * p->in_c : 0;
+        for (int32_t kx = 0; kx < p->kernel_w; kx++, w += p->out_c, at += p->dilation_w * p->in_c) {
+            if (within && kx >= v->columns.begin && kx < v->columns.end) {
+                inside->x = at;
+                inside++->w = w;
+            } else {
+                (--pad)->w = w;
             }
         }
-        vstrwq_s32(init + i, vmlaq_n_s32(vldrwq_s32(bias + i), sum, p->input_zero_point));
     }
+    return (int32_t)(inside - taps);
 }
 
-/* One window of a layer of at least BLOCK channels. `x` and `taps` are where the inside taps read. */
-static void convolve_blocks(const arn_depthwise_conv_params *p, const int8_t *x, const arn_mve_tap *taps, int32_t count, const window *v,
-                            const int8_t *w, const int32_t *bias, const int32_t *multiplier, int8_t *y) {
-    const int32_t channels = p->out_c;
+/* Output row oy of a layer of at least BLOCK channels. */
+static void convolve_row(const arn_depthwise_conv_params *p, const arn_rows *x, const int8_t *w, const int32_t *bias,
+                         const int32_t *multiplier, int32_t oy, int8_t *y) {
+    const int32_t all = p->kernel_h * p->kernel_w, channels = p->out_c, rest = channels % BLOCK;
+    arn_mve_tap taps[MOST_TAPS];
     arn_mve_depthwise_call call = {
-        taps, count >> 1, count & 1, channels / BLOCK, multiplier, y, p->shift, p->output_zero_point, p->activation_min, p->activation_max,
+        taps,
+        0,
+        0,
+        channels / BLOCK,
+        multiplier,
+        y,
+        p->shift,
+        p->output_zero_point,
+        p->activation_min,
+        p->activation_max,
+        taps,
+        0,
+        p->input_zero_point,
     };
-    if (count == p->kernel_h * p->kernel_w || p->input_zero_point == 0) { /* no padding, or padding that adds nothing */
-        arn_mve_depthwise(x, w, bias, &call);
-        if (channels % BLOCK != 0) {
-            const int32_t c = channels - BLOCK;
-            call.blocks = 1;
-            call.multiplier = multiplier + c;
-            call.y = y + c;
-            arn_mve_depthwise(x + c, w + c, bias + c, &call);
+    window v;
+    v.top = oy * p->stride_h - p->pad_top;
+    v.rows = arn_window_span(v.top, p->in_h, p->kernel_h, p->dilation_h);
+    const int32_t last = p->in_w - (p->kernel_w - 1) * p->dilation_w; /* windows from 0 to here have no padding at their sides */
+    int listed = 0;                                                   /* taps are those of such a window */
+    int32_t at = 0;                                                   /* its place */
+    v.left = -p->pad_left;
+    for (int32_t ox = p->out_w; ox > 0; ox--, v.left += p->stride_w, y += channels) {
+        const int middle = v.left >= 0 && v.left < last;
+        if (!middle || !listed) {
+            v.columns = arn_window_span(v.left, p->in_w, p->kernel_w, p->dilation_w);
+            const int32_t count = list_taps(p, x, &v, taps);
+            call.pairs = count >> 1;
+            call.odd = count & 1;
+            call.pads = taps + count;
+            call.pad_count = p->input_zero_point != 0 ? all - count : 0; /* otherwise padding adds nothing */
+            listed = middle;
+            at = v.left;
         }
-        return;
-    }
-    call.blocks = 1;
-    for (int32_t c = 0; c < channels; c += BLOCK) {
-        int32_t init[BLOCK];
-        c = c > channels - BLOCK ? channels - BLOCK : c;
-        init_block(p, v, w + c, bias + c, init);
-        call.multiplier = multiplier + c;
-        call.y = y + c;
-        arn_mve_depthwise(x + c, w + c, init, &call);
+        const int8_t *from = x->base + (middle ? (v.left - at) * channels : 0);
+        call.y = y;
+        arn_mve_depthwise(from, w, bias, &call);
+        if (rest != 0) {
+            arn_mve_depthwise_call overlapping = call;
+            const int32_t c = channels - BLOCK;
+            overlapping.blocks = 1;
+            overlapping.multiplier = multiplier + c;
+            overlapping.y = y + c;
+            arn_mve_depthwise(from + c, w + c, bias + c, &overlapping);
+        }
     }
 }
 
@@ -129,31 +141,21 @@ void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_ro
                                 const int32_t *multiplier, const arn_rows *y, int32_t begin, int32_t end) {
     const int32_t all = p->kernel_h * p->kernel_w;
     const int in_blocks = p->out_c == p->in_c && p->out_c >= BLOCK && all <= MOST_TAPS && !has_lowest(weight, all * p->out_c);
-    arn_mve_tap taps[MOST_TAPS];
-
     for (int32_t oy = begin; oy < end; oy++) {
         int8_t *out = arn_row(y, oy);
+        if (in_blocks) {
+            convolve_row(p, x, weight, bias, multiplier, oy, out);
+            continue;
+        }
         window v;
         v.top = oy * p->stride_h - p->pad_top;
         v.rows = arn_window_span(v.top, p->in_h, p->kernel_h, p->dilation_h);
-        int32_t listed = -1; /* position of the last window without padding at its sides: those behind have the same taps */
-        int32_t count = 0;
         for (int32_t ox = 0; ox < p->out_w; ox++, out += p->out_c) {
             v.left = ox * p->stride_w - p->pad_left;
             v.columns = arn_window_span(v.left, p->in_w, p->kernel_w, p->dilation_w);
-            if (!in_blocks) {
-                for (int32_t c = 0; c < p->out_c; c += 4) {
-                    convolve_four(p, x, &v, weight, bias, multiplier, c, out);
-                }
-                continue;
+            for (int32_t c = 0; c < p->out_c; c += 4) {
+                convolve_four(p, x, &v, weight, bias, multiplier, c, out);
             }
-            const int middle = v.columns.end - v.columns.begin == p->kernel_w;
-            if (!middle || listed < 0) {
-                count = list_taps(p, x, &v, taps);
-                listed = middle ? v.left : -1;
-            }
-            const int8_t *at = x->base + (middle ? (v.left - listed) * p->in_c : 0);
-            convolve_blocks(p, at, taps, count, &v, weight, bias, multiplier, out);
         }
     }
 }

@@ -1,8 +1,9 @@
 /* Depthwise convolution of one window, 16 channels at a time:
  *
- *     void arn_mve_depthwise(const int8_t *x, const int8_t *w, const int32_t *init, const arn_mve_depthwise_call *call)
+ *     void arn_mve_depthwise(const int8_t *x, const int8_t *w, const int32_t *bias, const arn_mve_depthwise_call *call)
  *
- * y[c] = clamp(z + requantize(init[c] + Σ over taps x[tap.x + c] · w[tap.w + c], multiplier[c], shift)) for 16 · call->blocks channels.
+ * y[c] = clamp(z + requantize(acc[c], multiplier[c], shift)) for 16 · call->blocks channels, with
+ * acc[c] = bias[c] + Σ over taps x[tap.x + c] · w[tap.w + c] + padding · Σ over pads w[pad.w + c].
  *
  * A product of bytes fills int16, and so does the sum of two of them as long as no weight is -128: taps go in pairs. VMULLB and VMULLT
  * multiply the even and the odd channels, and the widening does the same once more: q0 holds channels 0, 4, 8, 12 of the block, q1
@@ -11,7 +12,7 @@
  * Registers
  *     r0  x of the block            r4  taps, running          r9   multipliers of the block
  *     r1  w of the block            r5  x of a tap             r10  pairs of taps
- *     r2  init of the block         r6  w of a tap             r11  1 where a tap is left over
+ *     r2  biases of the block         r6  w of a tap             r11  1 where a tap is left over
  *     r3  call                      r7  y of the block         r12  scratch
  *                                   r8  blocks left            lr   pairs left
  *     q0 … q3  accumulators         q4 … q7  a pair of taps; then biases, multipliers
@@ -33,6 +34,8 @@
     .set CALL_ZERO_POINT, 28
     .set CALL_MIN, 32
     .set CALL_MAX, 36
+    .set CALL_PADS, 40
+    .set CALL_PADDING, 48
 
     /* r5, r6: addresses of the next tap. */
     .macro NEXT_TAP
@@ -77,7 +80,30 @@ arn_mve_depthwise:
     vmov q1, q6
     vmov q2, q5
     vmov q3, q7
-    ldr r4, [r3, #CALL_TAPS]
+
+    ldrd r4, r12, [r3, #CALL_PADS]
+    vmov.i32 q4, #0
+    vmov.i32 q5, #0
+    wls lr, r12, 6f
+5:  ldrd r5, r6, [r4], #8
+    add r6, r6, r1
+    vldrb.8 q6, [r6]
+    vmovlb.s8 q7, q6
+    vadd.i16 q4, q4, q7
+    vmovlt.s8 q6, q6
+    vadd.i16 q5, q5, q6
+    le lr, 5b
+    ldr r5, [r3, #CALL_PADDING]
+    vmovlb.s16 q6, q4
+    vmla.s32 q0, q6, r5
+    vmovlt.s16 q6, q4
+    vmla.s32 q1, q6, r5
+    vmovlb.s16 q6, q5
+    vmla.s32 q2, q6, r5
+    vmovlt.s16 q6, q5
+    vmla.s32 q3, q6, r5
+
+6:  ldr r4, [r3, #CALL_TAPS]
     wls lr, r10, 3f
 2:  NEXT_TAP
     vldrb.8 q4, [r5]

@@ -22,9 +22,12 @@ typedef struct arn_mve_depthwise_call {
     int32_t zero_point;
     int32_t min;
     int32_t max;
+    const arn_mve_tap *pads; /* of which w counts */
+    int32_t pad_count;
+    int32_t padding; /* what they read */
 } arn_mve_depthwise_call;
 
-/* No weight is -128. init: 16 · blocks sums to begin with. */
-void arn_mve_depthwise(const int8_t *x, const int8_t *w, const int32_t *init, const arn_mve_depthwise_call *call);
+/* No weight is -128; at most 128 pads. */
+void arn_mve_depthwise(const int8_t *x, const int8_t *w, const int32_t *bias, const arn_mve_depthwise_call *call);
 
 #endif

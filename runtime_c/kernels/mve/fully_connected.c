@@ -9,7 +9,7 @@
 void arn_fully_connected_s8(const arn_fully_connected_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias,
                             const int32_t *multiplier, int8_t *y) {
     const arn_output_params output = {p->output_zero_point, p->shift, p->activation_min, p->activation_max};
-    int32_t acc[ARN_MVE_ACCUMULATORS];
+    int32_t acc[ARN_MVE_ACCUMULATORS_SIZE];
     for (int32_t o = 0; o < p->out_features; o += ARN_MVE_ACCUMULATORS) {
         const int32_t left = p->out_features - o;
         const int32_t filters = left < ARN_MVE_ACCUMULATORS ? left : ARN_MVE_ACCUMULATORS;

@@ -3,8 +3,6 @@
 
 #if defined(ARN_HAS_MVE)
 
-#include <arm_mve.h>
-
 #include "products.h"
 #include "segment_core.h"
 
@@ -90,9 +88,7 @@ void arn_mve_columns(const int8_t *x, int32_t x_step, int32_t columns, const int
     }
     const arn_mve_runs runs = {length, 1, 0, 0};
     for (; columns > 0; columns--, x += x_step, acc += filters) {
-        for (int32_t f = 0; f < filters; f++) {
-            acc[f] = 0;
-        }
+        arn_mve_clear(acc, filters);
         arn_mve_add_products(&runs, x, w, length, filters, acc);
     }
 }
