@@ -94,9 +94,23 @@ static void column_of_copy(const arn_conv_params *p, const taps *v, int8_t *rows
     (void)arn_widen_runs(aside, to, (int32_t)(end - aside + 3) / 4, 1, 0);
 }
 
+/* Every window is one pixel of the image. */
 static int is_pointwise(const arn_conv_params *p) {
-    return p->kernel_h == 1 && p->kernel_w == 1 && p->group == 1 && p->stride_h == 1 && p->stride_w == 1 && p->pad_top == 0 &&
-           p->pad_left == 0 && p->out_h == p->in_h && p->out_w == p->in_w;
+    return p->kernel_h == 1 && p->kernel_w == 1 && p->pad_top == 0 && p->pad_left == 0 && (p->out_h - 1) * p->stride_h < p->in_h &&
+           (p->out_w - 1) * p->stride_w < p->in_w;
+}
+
+/* The outputs of one group: row by row, or, where both images lie in one piece, at once. */
+static void convolve_pixels(const arn_conv_params *p, const arn_rows *x, int32_t group, const int32_t *stream, const arn_rows *y,
+                            int32_t begin, int32_t end, uint32_t *columns) {
+    const int32_t depth = p->in_c / p->group, filters = p->out_c / p->group;
+    const arn_paired_image image = {depth, p->stride_w * p->in_c, stream, filters, p->out_c, p->output_zero_point};
+    const int whole = p->stride_h == 1 && p->stride_w == 1 && p->out_w == p->in_w && x->rows >= p->in_h && y->rows >= p->out_h &&
+                      x->pitch == p->in_w * p->in_c && y->pitch == p->out_w * p->out_c;
+    for (int32_t oy = begin; oy < end; oy = whole ? end : oy + 1) {
+        arn_paired_rows(&image, arn_row(x, oy * p->stride_h) + group * depth, (whole ? end - begin : 1) * p->out_w,
+                        arn_row(y, oy) + group * filters, columns);
+    }
 }
 
 /* The outputs of one group, two positions at a time, across the ends of rows. */
@@ -105,7 +119,7 @@ static void convolve(const arn_conv_params *p, const taps *v, const arn_rows *x,
     const int32_t filters = p->out_c / p->group, first = group * v->depth;
     int8_t *const rows = (int8_t *)(columns + v->stored);
     const int32_t pitch = v->depth % 4 != 0 ? arn_paired_pitch(p) : 0; /* 0: straight from the image */
-    arn_paired_job job = {columns, v->stored / 2, stream, NULL, NULL, 0, p->output_zero_point};
+    arn_paired_job job = {columns, v->stored / 2, stream, NULL, NULL, 0, p->output_zero_point, 0, NULL, 0, 0};
     for (int32_t oy = begin; oy < end; oy++) {
         int8_t *out = arn_row(y, oy) + group * filters;
         if (pitch > 0) {
@@ -139,20 +153,17 @@ static void convolve(const arn_conv_params *p, const taps *v, const arn_rows *x,
 void arn_conv_s8_paired_rows(const arn_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y, int32_t begin,
                              int32_t end, void *scratch) {
     const int32_t length = p->out_w * p->out_c;
-    if (is_pointwise(p)) {
-        const int whole = x->rows >= p->in_h && y->rows >= p->out_h && x->pitch == p->in_w * p->in_c && y->pitch == length;
-        for (int32_t oy = begin; oy < end; oy = whole ? end : oy + 1) {
-            arn_paired_rows(arn_row(x, oy), (whole ? end - begin : 1) * p->out_w, p->in_c, stream, p->out_c, p->output_zero_point,
-                            arn_row(y, oy), scratch);
-        }
-    } else {
-        taps v;
-        v.depth = p->in_c / p->group;
-        v.run = arn_paired_run(p);
-        v.runs = p->kernel_w * v.depth / v.run;
-        v.step = p->dilation_w * p->in_c;
-        v.stored = arn_paired_taps(p->kernel_h * p->kernel_w * v.depth);
-        for (int32_t g = 0; g < p->group; g++, stream += arn_paired_group_words(v.stored, p->out_c / p->group)) {
+    const int pixels = is_pointwise(p);
+    taps v;
+    v.depth = p->in_c / p->group;
+    v.run = arn_paired_run(p);
+    v.runs = p->kernel_w * v.depth / v.run;
+    v.step = p->dilation_w * p->in_c;
+    v.stored = arn_paired_taps(p->kernel_h * p->kernel_w * v.depth);
+    for (int32_t g = 0; g < p->group; g++, stream += arn_paired_group_words(v.stored, p->out_c / p->group)) {
+        if (pixels) {
+            convolve_pixels(p, x, g, stream, y, begin, end, scratch);
+        } else {
             convolve(p, &v, x, g, stream, y, begin, end, scratch);
         }
     }

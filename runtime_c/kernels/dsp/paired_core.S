@@ -1,6 +1,7 @@
 /* The inner products of the layout `paired` (kernels/paired.h) on cores with the DSP extension: Cortex-M4, M7, M33.
  *
  *     void arn_paired_2x4(const arn_paired_job *job)      two columns, blocks of four outputs
+ *     void arn_paired_pixels(arn_paired_job *job)         the same for pair after pair of pixels, which it makes columns of
  *     void arn_paired_1x8(const arn_paired_job *job)      one column, blocks of eight outputs
  *
  * A column holds the taps of a filter as int16, two a word, in the order of the stream. Two columns alternate word by word.
@@ -31,20 +32,35 @@
     .equ JOB_Y1, 16
     .equ JOB_BLOCKS, 20
     .equ JOB_ZERO_POINT, 24
+    .equ JOB_PAIRS, 28
+    .equ JOB_FROM, 32
+    .equ JOB_FROM_STEP, 36
+    .equ JOB_Y_STEP, 40
 
     /* The frame, words from sp on. */
     .equ X_START, 0 /* of the columns, set back for the entry */
-    .equ ENTRY, 4   /* address in the loop */
-    .equ X_END, 8
-    .equ BACK, 12   /* what the stream is set back, bytes */
+    .equ BACK, 4    /* what the stream is set back, bytes */
+    .equ ENTRY, 8   /* address in the loop */
+    .equ X_END, 12
     .equ Y0, 16
     .equ Y1, 20
     .equ BLOCKS, 24
     .equ ZERO_POINT, 28
-    .equ FRAME, 32
+    .equ PAIRS, 32
+    .equ JOB, 36
+    .equ FRAME, 40
 
-/* Fills the frame from the job in r0; r1 becomes the stream. `loop` has `unroll` steps, a power of two, of `step_code` bytes each; a step
- * moves on by `step_x` and `step_stream` bytes. */
+    /* Steps in the loops: powers of two. */
+#if defined(__OPTIMIZE_SIZE__)
+    .equ UNROLL_2X4, 4
+    .equ UNROLL_1X8, 2
+#else
+    .equ UNROLL_2X4, 16
+    .equ UNROLL_1X8, 8
+#endif
+
+/* Fills the frame from the job in r0; r1 becomes the stream. `loop` has `unroll` steps of `step_code` bytes each; a step moves on by `step_x`
+ * and `step_stream` bytes. */
 .macro ENTER loop, unroll, step_code, step_x, step_stream
     push {r4-r11, lr}
     sub sp, sp, #FRAME
@@ -107,12 +123,34 @@
     smlad lr, r3, r5, lr
 .endm
 
-FUNCTION arn_paired_2x4
-    ENTER .Lloop_2x4, 16, 48, 8, 8
+FUNCTION arn_paired_pixels
+    ENTER .Lloop_2x4, UNROLL_2X4, 48, 8, 8
+    ldr r4, [r0, #JOB_PAIRS]
+    strd r4, r0, [sp, #PAIRS]
+.Lpair:
+    ldrd r1, r2, [r0, #JOB_FROM]
+    ldrd r4, r3, [r0, #JOB_X]
+    add r5, r1, r2
+    add r6, r5, r2
+    str r6, [r0, #JOB_FROM]
+.Lwiden:
+    ldr r6, [r1], #4
+    ldr r7, [r5], #4
+    sxtb16 r8, r6
+    sxtb16 r6, r6, ror #8
+    sxtb16 r9, r7
+    sxtb16 r7, r7, ror #8
+    str r8, [r4]
+    str r9, [r4, #4]
+    str.n r6, [r4, #8]
+    str.n r7, [r4, #12]
+    adds r4, #16
+    subs r3, #2
+    bne .Lwiden
+    ldr r1, [r0, #JOB_STREAM]
 .Lblock_2x4:
     ldm r1!, {r6-r9}
-    ldr r2, [sp, #BACK]
-    ldrd r0, r3, [sp, #X_START]
+    ldm sp, {r0, r2, r3}
     mov r10, r6
     mov r11, r7
     mov r12, r8
@@ -121,12 +159,14 @@ FUNCTION arn_paired_2x4
     bx r3
     .balign 4
 .Lloop_2x4:
-    .irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-    STEP_2X4 \i
+    .set i, 0
+    .rept UNROLL_2X4
+    STEP_2X4 i
+    .set i, i + 1
     .endr
     ldr r2, [sp, #X_END]
-    adds r0, #128
-    adds r1, #128
+    adds r0, #8 * UNROLL_2X4
+    adds r1, #8 * UNROLL_2X4
     cmp r0, r2
     bne.w .Lloop_2x4
     /* B of every pair, then requantization: the zero point is what the product is added to. */
@@ -158,22 +198,44 @@ FUNCTION arn_paired_2x4
     ssat r10, #8, r10
     ssat lr, #8, lr
     ssat r12, #8, r12
-    strb r7, [r2]
-    strb r6, [r2, #1]
-    strb r9, [r2, #2]
-    strb r8, [r2, #3]
-    strb r11, [r3]
-    strb r10, [r3, #1]
-    strb lr, [r3, #2]
-    strb r12, [r3, #3]
-    adds r2, #4
-    adds r3, #4
-    strd r2, r3, [sp, #Y0]
+    strb r7, [r2], #1
+    strb r6, [r2], #1
+    strb r9, [r2], #1
+    strb r8, [r2], #1
+    strb r11, [r3], #1
+    strb r10, [r3], #1
+    strb lr, [r3], #1
+    strb r12, [r3], #1
     subs r4, #1
+    strd r2, r3, [sp, #Y0]
     str r4, [sp, #BLOCKS]
     bne.w .Lblock_2x4
-    LEAVE
+    ldrd r4, r0, [sp, #PAIRS]
+    subs r4, #1
+    beq .Ldone
+    str r4, [sp, #PAIRS]
+    ldr r5, [r0, #JOB_Y_STEP]
+    ldr r4, [r0, #JOB_BLOCKS]
+    add r2, r2, r5
+    add r3, r3, r5
+    strd r2, r3, [sp, #Y0]
+    str r4, [sp, #BLOCKS]
+    b.w .Lpair
+.Ldone:
+    add sp, sp, #FRAME
+    pop {r4-r11, pc}
+
+    .global arn_paired_2x4
+    .type arn_paired_2x4, %function
+    .thumb_func
+arn_paired_2x4:
+    ENTER .Lloop_2x4, UNROLL_2X4, 48, 8, 8
+    movs r4, #1
+    str r4, [sp, #PAIRS]
+    b.w .Lblock_2x4
+    .ltorg
     .size arn_paired_2x4, . - arn_paired_2x4
+    .size arn_paired_pixels, arn_paired_2x4 - arn_paired_pixels
 
 /* Steps of 1x8: 58 bytes of code each. */
 .macro STEP_1X8 i
@@ -197,21 +259,22 @@ FUNCTION arn_paired_2x4
 .endm
 
 FUNCTION arn_paired_1x8
-    ENTER .Lloop_1x8, 8, 58, 4, 16
+    ENTER .Lloop_1x8, UNROLL_1X8, 58, 4, 16
 .Lblock_1x8:
     ldm r1!, {r6-r12, lr}
-    ldr r2, [sp, #BACK]
-    ldrd r0, r3, [sp, #X_START]
+    ldm sp, {r0, r2, r3}
     subs r1, r1, r2
     bx r3
     .balign 4
 .Lloop_1x8:
-    .irp i, 0, 1, 2, 3, 4, 5, 6, 7
-    STEP_1X8 \i
+    .set i, 0
+    .rept UNROLL_1X8
+    STEP_1X8 i
+    .set i, i + 1
     .endr
     ldr r2, [sp, #X_END]
-    adds r0, #32
-    adds r1, #128
+    adds r0, #4 * UNROLL_1X8
+    adds r1, #16 * UNROLL_1X8
     cmp r0, r2
     bne.w .Lloop_1x8
     ldm r1!, {r2-r5}

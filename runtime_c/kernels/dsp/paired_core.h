@@ -13,10 +13,17 @@ typedef struct arn_paired_job {
     int8_t *y1;            /* of column 1; may be y0 where the columns are equal */
     int32_t blocks;        /* >= 1 */
     int32_t zero_point;    /* of the output */
+    int32_t pairs;         /* from here on for arn_paired_pixels only: pairs of pixels, >= 1 */
+    const int8_t *from;    /* the first pixel; moves on */
+    int32_t from_step;     /* bytes from pixel to pixel */
+    int32_t y_step;        /* bytes from the end of a pixel's outputs to the pixel two after it */
 } arn_paired_job;
 
 /* y = saturate8(zero_point + requantize(acc, m, 0)) for `blocks` blocks. Streams and columns: kernels/paired.h. */
 void arn_paired_2x4(const arn_paired_job *job);
 void arn_paired_1x8(const arn_paired_job *job);
+
+/* The same for pair after pair of pixels whose bytes are the taps; steps are even. Widens them into x. */
+void arn_paired_pixels(arn_paired_job *job);
 
 #endif

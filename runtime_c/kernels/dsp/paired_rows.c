@@ -42,18 +42,31 @@ void arn_paired_apply(arn_paired_job *job, arn_paired_core *core, int32_t taps, 
     }
 }
 
-void arn_paired_rows(const int8_t *x, int32_t rows, int32_t length, const int32_t *stream, int32_t outputs, int32_t zero_point, int8_t *y,
-                     uint32_t *columns) {
-    const int32_t taps = arn_paired_taps(length);
-    arn_paired_job job = {columns, taps / 2, stream, y, y, 0, zero_point};
-    for (; rows > 0; rows -= 2, x += 2 * length, y += 2 * outputs) {
-        const int second = rows > 1; /* a last row that is alone stands beside itself */
-        arn_widen_row(x, length, columns, 2);
-        arn_widen_row(second ? x + length : x, length, columns + 1, 2);
-        job.y0 = y;
-        job.y1 = second ? y + outputs : y;
-        arn_paired_apply(&job, arn_paired_2x4, taps, ARN_PAIRED_BLOCK, outputs);
+/* Pixel after pixel through columns made here, two at a time; a last one that is alone stands beside itself. */
+static void single_pairs(const arn_paired_image *image, arn_paired_job *job, const int8_t *x, int32_t count, int8_t *y, uint32_t *columns) {
+    for (; count > 0; count -= 2, x += 2 * image->x_step, y += 2 * image->y_step) {
+        arn_widen_row(x, image->taps, columns, 2);
+        arn_widen_row(count > 1 ? x + image->x_step : x, image->taps, columns + 1, 2);
+        job->y0 = y;
+        job->y1 = count > 1 ? y + image->y_step : y;
+        arn_paired_apply(job, arn_paired_2x4, arn_paired_taps(image->taps), ARN_PAIRED_BLOCK, image->outputs);
     }
+}
+
+void arn_paired_rows(const arn_paired_image *image, const int8_t *x, int32_t count, int8_t *y, uint32_t *columns) {
+    arn_paired_job job = {columns, arn_paired_taps(image->taps) / 2, image->stream, y, y, 0, image->zero_point, count / 2, x, image->x_step,
+                          0};
+    if (job.pairs > 0 && image->taps % 4 == 0 && image->outputs % ARN_PAIRED_BLOCK == 0) {
+        job.y1 = y + image->y_step;
+        job.y_step = 2 * image->y_step - image->outputs;
+        job.blocks = image->outputs / ARN_PAIRED_BLOCK;
+        const int32_t done = 2 * job.pairs;
+        arn_paired_pixels(&job);
+        x += done * image->x_step;
+        y += done * image->y_step;
+        count -= done;
+    }
+    single_pairs(image, &job, x, count, y, columns);
 }
 
 #else
