@@ -65,6 +65,21 @@ uint32_t flat_check_reference(const flat_file *file, uint32_t at);
 /* A field of a verified table; null where it has its default. */
 const uint8_t *flat_field(const uint8_t *table, uint32_t number);
 
+/* For fields that are read at every invocation: the table's vtable is looked at once, and nothing is called. */
+static inline const uint8_t *flat_vtable(const uint8_t *table) {
+    return table - flat_i32(table);
+}
+
+/* Offset of a field in its table; 0 where it has its default. */
+static inline uint32_t flat_offset(const uint8_t *vtable, uint32_t number) {
+    return 4 + 2 * number < flat_u16(vtable) ? flat_u16(vtable + 4 + 2 * number) : 0;
+}
+
+/* What the reference at `offset` in the table leads to. */
+static inline const uint8_t *flat_follow(const uint8_t *table, uint32_t offset) {
+    return table + offset + flat_u32(table + offset);
+}
+
 static inline uint32_t flat_get_u8(const uint8_t *table, uint32_t number, uint32_t absent) {
     const uint8_t *field = flat_field(table, number);
     return field != NULL ? *field : absent;

@@ -1,11 +1,39 @@
 /* Sessions: a model is bound to kernels and memory, then run. arn_session_init verifies all that arn_model_open could not know;
  * afterwards nothing is checked any more. */
+#include "arenite_profile.h"
 #include "arenite_resolver.h"
 #include "tensor_place.h"
 
-static const arn_kernel *find_kernel(const arn_resolver *resolver, const uint8_t *node) {
-    const uint32_t op = flat_get_u16(node, FLAT_NODE_OP);
-    const uint32_t variant = flat_get_u16(node, FLAT_NODE_VARIANT);
+/* What a node needs to run. Its fields have been verified. */
+typedef struct node_view {
+    uint32_t op;
+    uint32_t variant;
+    const uint8_t *inputs;
+    const uint8_t *outputs;
+    const uint8_t *params;
+    int32_t scratch;
+} node_view;
+
+static inline const uint8_t *vector_of(const uint8_t *node, const uint8_t *vtable, uint32_t number) {
+    const uint32_t offset = flat_offset(vtable, number);
+    return offset != 0 ? flat_follow(node, offset) : flat_get_vector(node, number);
+}
+
+static inline node_view view_of(const uint8_t *node) {
+    const uint8_t *vtable = flat_vtable(node);
+    const uint32_t op = flat_offset(vtable, FLAT_NODE_OP), variant = flat_offset(vtable, FLAT_NODE_VARIANT);
+    const uint32_t scratch = flat_offset(vtable, FLAT_NODE_SCRATCH);
+    node_view view;
+    view.op = op != 0 ? flat_u16(node + op) : 0;
+    view.variant = variant != 0 ? flat_u16(node + variant) : 0;
+    view.inputs = vector_of(node, vtable, FLAT_NODE_INPUTS);
+    view.outputs = vector_of(node, vtable, FLAT_NODE_OUTPUTS);
+    view.params = vector_of(node, vtable, FLAT_NODE_PARAMS);
+    view.scratch = scratch != 0 ? flat_i32(node + scratch) : -1;
+    return view;
+}
+
+static const arn_kernel *find_kernel(const arn_resolver *resolver, uint32_t op, uint32_t variant) {
     for (int32_t i = 0; i < resolver->count; i++) {
         const arn_kernel *kernel = resolver->kernels[i];
         if (kernel->op == op && kernel->variant == variant) {
@@ -54,13 +82,12 @@ static arn_operand operand(const arn_model *model, const arn_region *regions, in
 static arn_status check_node(const arn_model *model, const arn_resolver *resolver, const arn_region *regions, const uint8_t *nodes,
                              uint32_t at) {
     const uint8_t *node = flat_table_at(nodes, at);
-    const arn_kernel *kernel = find_kernel(resolver, node);
+    const node_view view = view_of(node);
+    const arn_kernel *kernel = find_kernel(resolver, view.op, view.variant);
     if (kernel == NULL) {
         return ARN_ERROR_OPERATOR;
     }
-    const uint8_t *inputs = flat_get_vector(node, FLAT_NODE_INPUTS);
-    const uint8_t *outputs = flat_get_vector(node, FLAT_NODE_OUTPUTS);
-    const uint8_t *params = flat_get_vector(node, FLAT_NODE_PARAMS);
+    const uint8_t *inputs = view.inputs, *outputs = view.outputs, *params = view.params;
     if (flat_length(inputs) != kernel->inputs || flat_length(outputs) != kernel->outputs || flat_length(params) < kernel->params) {
         return ARN_ERROR_CORRUPT;
     }
@@ -78,7 +105,7 @@ static arn_status check_node(const arn_model *model, const arn_resolver *resolve
             return ARN_ERROR_CORRUPT;
         }
     }
-    signature.scratch = operand(model, regions, flat_get_i32(node, FLAT_NODE_SCRATCH, -1));
+    signature.scratch = operand(model, regions, view.scratch);
     return signature.scratch.constant == NULL && kernel->check(&signature) ? ARN_OK : ARN_ERROR_CORRUPT;
 }
 
@@ -175,8 +202,8 @@ static void keep_states(const arn_model *model, const arn_region *regions) {
     }
 }
 
-static void *operand_data(const arn_model *model, const arn_region *regions, int32_t index) {
-    return index < 0 ? NULL : arn_tensor_data(model, regions, arn_tensor_table(model, index));
+static inline void *operand_data(const arn_model *model, const arn_region *regions, int32_t index) {
+    return index < 0 ? NULL : arn_place_data(model, regions, arn_place_of(arn_tensor_table(model, index)));
 }
 
 arn_status arn_invoke(arn_session *session) {
@@ -192,23 +219,26 @@ arn_status arn_invoke(arn_session *session) {
         }
     }
     const uint8_t *nodes = model->file + model->nodes;
+    const arn_kernel *kernel = NULL; /* that of the node before: layers of a kind often come in a row */
     for (uint32_t i = 0; i < flat_length(nodes); i++) {
-        const uint8_t *node = flat_table_at(nodes, i);
-        const arn_kernel *kernel = find_kernel(session->resolver, node);
-        const uint8_t *inputs = flat_get_vector(node, FLAT_NODE_INPUTS);
-        const uint8_t *outputs = flat_get_vector(node, FLAT_NODE_OUTPUTS);
+        const node_view node = view_of(flat_table_at(nodes, i));
+        if (kernel == NULL || kernel->op != node.op || kernel->variant != node.variant) {
+            kernel = find_kernel(session->resolver, node.op, node.variant);
+        }
         int32_t jump = 0;
         arn_call call;
         call.jump = &jump;
-        call.params = flat_get_vector(node, FLAT_NODE_PARAMS) + 4;
+        call.params = node.params + 4;
         for (uint32_t j = 0; j < kernel->inputs; j++) {
-            call.inputs[j] = operand_data(model, regions, flat_i32_at(inputs, j));
+            call.inputs[j] = operand_data(model, regions, flat_i32_at(node.inputs, j));
         }
         for (uint32_t j = 0; j < kernel->outputs; j++) {
-            call.outputs[j] = operand_data(model, regions, flat_i32_at(outputs, j));
+            call.outputs[j] = operand_data(model, regions, flat_i32_at(node.outputs, j));
         }
-        call.scratch = operand_data(model, regions, flat_get_i32(node, FLAT_NODE_SCRATCH, -1));
+        call.scratch = operand_data(model, regions, node.scratch);
+        ARN_LAYER((int32_t)i);
         kernel->invoke(&call);
+        ARN_LAYER(ARN_NO_LAYER);
         i += (uint32_t)jump;
     }
     keep_states(model, regions);

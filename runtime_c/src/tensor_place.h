@@ -27,6 +27,25 @@ static inline const uint8_t *arn_tensor_table(const arn_model *model, int32_t in
     return flat_table_at(model->file + model->tensors, (uint32_t)index);
 }
 
+/* Once for every operand at every invocation, hence inline. */
+static inline arn_place arn_place_of(const uint8_t *tensor) {
+    const uint8_t *vtable = flat_vtable(tensor);
+    const uint32_t storage = flat_offset(vtable, FLAT_TENSOR_STORAGE);
+    const uint32_t region = flat_offset(vtable, FLAT_TENSOR_REGION);
+    const uint32_t offset = flat_offset(vtable, FLAT_TENSOR_OFFSET);
+    const arn_place place = {storage != 0 ? tensor[storage] : 0, region != 0 ? tensor[region] : 0,
+                             offset != 0 ? flat_u32(tensor + offset) : 0};
+    return place;
+}
+
+static inline uint8_t *arn_place_data(const arn_model *model, const arn_region *regions, arn_place place) {
+    if (place.storage == FLAT_STORAGE_CONSTANT) {
+        return (uint8_t *)model->data + place.offset;
+    }
+    uint8_t *base = (uint8_t *)regions[place.region].data;
+    return base != NULL ? base + place.offset : NULL;
+}
+
 arn_place arn_tensor_place(const uint8_t *tensor);
 
 static inline uint32_t arn_tensor_bytes(const uint8_t *tensor) {

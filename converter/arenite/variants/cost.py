@@ -15,6 +15,8 @@ from arenite.graph.operators.tap_pairs import TapAxis, along_rows
 
 PORTABLE_MAC = {"Conv": 4.5, "FullyConnected": 4.0, "DepthwiseConv": 9.0}
 """Cycles of a multiply-accumulate of the portable kernels from plain constants."""
+PORTABLE_OUTPUT = 40
+"""Cycles of an output besides."""
 VECTOR_MAC = {"Conv": 0.2, "FullyConnected": 0.2, "DepthwiseConv": 1.0}
 """Instructions of a multiply-accumulate of kernels/mve."""
 PORTABLE_STREAM = 1.15
@@ -75,7 +77,8 @@ def cycles(graph: Graph, node: Node, variant: str, features: frozenset[str]) -> 
         return _planes(graph, node)
     macs = prod(graph.tensor(node.output).shape) * (prod(graph.tensor(node.inputs[1]).shape) / _outputs(graph, node))
     factor = PORTABLE_WINOGRAD if variant in WINOGRAD_TILES else PORTABLE_STREAM
-    return macs * PORTABLE_MAC[node.op] * (1.0 if variant == str(node.attributes["variant"]) else factor)
+    plain = macs * PORTABLE_MAC[node.op] + prod(graph.tensor(node.output).shape) * PORTABLE_OUTPUT
+    return plain * (1.0 if variant == str(node.attributes["variant"]) else factor)
 
 
 def _vector(graph: Graph, node: Node, variant: str) -> float:
