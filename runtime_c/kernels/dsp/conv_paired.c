@@ -6,6 +6,7 @@
 #if defined(__ARM_FEATURE_DSP)
 
 #include "clamp.h"
+#include "memory.h"
 #include "paired_rows.h"
 #include "portable/window.h"
 #include "widen.h"
@@ -58,40 +59,40 @@ static void copy_rows(const arn_conv_params *p, const arn_rows *x, int32_t oy, i
     const int32_t within = before + line < pitch ? line : pitch - before;
     int32_t row = oy * p->stride_h - p->pad_top;
     for (int32_t ky = p->kernel_h; ky > 0; ky--, row += p->dilation_h, to += pitch) {
-        memset(to, p->input_zero_point, (size_t)pitch);
-        if (row >= 0 && row < p->in_h && within > 0) {
-            memcpy(to + before, arn_row(x, row), (size_t)within);
+        if (row < 0 || row >= p->in_h || within <= 0) {
+            arn_fill_bytes(to, p->input_zero_point, pitch);
+            continue;
         }
+        arn_fill_bytes(to, p->input_zero_point, before);
+        arn_copy_bytes(to + before, arn_row(x, row), within);
+        arn_fill_bytes(to + before + within, p->input_zero_point, pitch - before - within);
     }
 }
 
-/* The column at ox from rows that copy_rows has made. What is left of a run is gathered a word at a time: words overlap, the next covers
- * what does not belong. */
-static void column_of_copy(const arn_conv_params *p, const taps *v, int8_t *rows, int32_t pitch, int32_t ox, int32_t first, uint32_t *to) {
-    const int8_t *from = rows + ox * p->stride_w * p->in_c + first;
-    const int32_t words = v->run / 4, rest = v->run % 4;
-    int8_t *const aside = rows + p->kernel_h * pitch;
+/* A column whose first run begins at `from`, in rows that copy_rows has made. What is left of a run is gathered a word at a time: words
+ * overlap, the next covers what does not belong. */
+static void column_of_copy(const arn_conv_params *p, const taps *v, const arn_gather_runs *shape, const int8_t *from, uint32_t *to) {
     if (v->runs == 1) {
-        to = arn_widen_runs(from, to, words, p->kernel_h, pitch);
-    } else {
-        for (int32_t ky = 0; ky < p->kernel_h; ky++) {
-            to = arn_widen_runs(from + ky * pitch, to, words, v->runs, v->step);
-        }
-    }
-    if (rest == 0) {
+        arn_gather_column(shape, from, to);
         return;
     }
-    int8_t *end = aside;
-    from += 4 * words;
-    for (int32_t ky = p->kernel_h; ky > 0; ky--, from += pitch) {
+    for (int32_t ky = 0; ky < p->kernel_h; ky++) {
+        to = arn_widen_runs(from + ky * shape->pitch, to, shape->words, v->runs, v->step);
+    }
+    if (shape->rest == 0) {
+        return;
+    }
+    int8_t *end = shape->aside;
+    from += 4 * shape->words;
+    for (int32_t ky = p->kernel_h; ky > 0; ky--, from += shape->pitch) {
         const int8_t *run = from;
-        for (int32_t r = v->runs; r > 0; r--, run += v->step, end += rest) {
+        for (int32_t r = v->runs; r > 0; r--, run += v->step, end += shape->rest) {
             const uint32_t word = arn_load_word(run);
             memcpy(end, &word, sizeof word);
         }
     }
     memset(end, 0, 4);
-    (void)arn_widen_runs(aside, to, (int32_t)(end - aside + 3) / 4, 1, 0);
+    (void)arn_widen_runs(shape->aside, to, (int32_t)(end - shape->aside + 3) / 4, 1, 0);
 }
 
 /* Every window is one pixel of the image. */
@@ -119,16 +120,32 @@ static void convolve(const arn_conv_params *p, const taps *v, const arn_rows *x,
     const int32_t filters = p->out_c / p->group, first = group * v->depth;
     int8_t *const rows = (int8_t *)(columns + v->stored);
     const int32_t pitch = v->depth % 4 != 0 ? arn_paired_pitch(p) : 0; /* 0: straight from the image */
-    arn_paired_job job = {columns, v->stored / 2, stream, NULL, NULL, 0, p->output_zero_point, 0, NULL, 0, 0};
+    const arn_gather_runs shape = {v->run / 4, p->kernel_h, pitch, rows + p->kernel_h * pitch, v->run % 4};
+    const int gathers = pitch > 0 && v->runs == 1 && filters % ARN_PAIRED_BLOCK == 0;
+    arn_paired_job job = {
+        columns, v->stored / 2, stream, NULL, NULL, 0, p->output_zero_point, 0, NULL, p->stride_w * p->in_c, 2 * p->out_c - filters,
+        &shape};
     for (int32_t oy = begin; oy < end; oy++) {
         int8_t *out = arn_row(y, oy) + group * filters;
         if (pitch > 0) {
             copy_rows(p, x, oy, rows, pitch);
         }
         for (int32_t ox = 0; ox < p->out_w; ox++, out += p->out_c) {
+            if (gathers && job.y0 == NULL && p->out_w - ox > 1) { /* all pairs of the row */
+                job.from = rows + ox * job.from_step + first;
+                job.pairs = (p->out_w - ox) / 2;
+                job.blocks = filters / ARN_PAIRED_BLOCK;
+                job.y0 = out;
+                job.y1 = out + p->out_c;
+                arn_paired_pixels(&job);
+                job.y0 = NULL;
+                ox += 2 * job.pairs - 1;
+                out += (2 * job.pairs - 1) * p->out_c;
+                continue;
+            }
             uint32_t *const to = job.y0 == NULL ? columns : columns + 1;
             if (pitch > 0) {
-                column_of_copy(p, v, rows, pitch, ox, first, to);
+                column_of_copy(p, v, &shape, rows + ox * job.from_step + first, to);
             } else {
                 column_of_image(p, v, x, oy, ox, first, to);
             }

@@ -36,6 +36,7 @@
     .equ JOB_FROM, 32
     .equ JOB_FROM_STEP, 36
     .equ JOB_Y_STEP, 40
+    .equ JOB_GATHER, 44
 
     /* The frame, words from sp on. */
     .equ X_START, 0 /* of the columns, set back for the entry */
@@ -129,6 +130,23 @@ FUNCTION arn_paired_pixels
     strd r4, r0, [sp, #PAIRS]
 .Lpair:
     ldrd r1, r2, [r0, #JOB_FROM]
+    ldr r7, [r0, #JOB_GATHER]
+    cbz r7, .Lplain
+    mov r5, r0
+    add r4, r1, r2
+    add r2, r4, r2
+    str r2, [r0, #JOB_FROM]
+    ldr r2, [r0, #JOB_X]
+    mov r0, r7
+    bl arn_gather_column
+    ldr r0, [r5, #JOB_GATHER]
+    mov r1, r4
+    ldr r2, [r5, #JOB_X]
+    adds r2, #4
+    bl arn_gather_column
+    mov r0, r5
+    b.n .Lmade
+.Lplain:
     ldrd r4, r3, [r0, #JOB_X]
     add r5, r1, r2
     add r6, r5, r2
@@ -147,6 +165,7 @@ FUNCTION arn_paired_pixels
     adds r4, #16
     subs r3, #2
     bne .Lwiden
+.Lmade:
     ldr r1, [r0, #JOB_STREAM]
 .Lblock_2x4:
     ldm r1!, {r6-r9}

@@ -54,8 +54,8 @@ static void single_pairs(const arn_paired_image *image, arn_paired_job *job, con
 }
 
 void arn_paired_rows(const arn_paired_image *image, const int8_t *x, int32_t count, int8_t *y, uint32_t *columns) {
-    arn_paired_job job = {columns, arn_paired_taps(image->taps) / 2, image->stream, y, y, 0, image->zero_point, count / 2, x, image->x_step,
-                          0};
+    arn_paired_job job = {
+        columns, arn_paired_taps(image->taps) / 2, image->stream, y, y, 0, image->zero_point, count / 2, x, image->x_step, 0, NULL};
     if (job.pairs > 0 && image->taps % 4 == 0 && image->outputs % ARN_PAIRED_BLOCK == 0) {
         job.y1 = y + image->y_step;
         job.y_step = 2 * image->y_step - image->outputs;
