@@ -42,6 +42,55 @@ def fully_connected(rng: Generator) -> Case:
     return Case("FullyConnected", "int8", record, [_elements(rng, rows, features), weight, bias, multiplier], y)
 
 
+def elementwise(rng: Generator) -> Case:
+    """Add or Mul of rows; either operand may be one element, one row or one column."""
+    rows, length = int(rng.integers(1, 6)), _pick(rng, [1, 3, 4, 7, 16, 33, 70])
+    views = [((length, 1), rows * length), ((0, 1), length), ((1, 0), rows), ((0, 0), 1)]
+    (a_stride, a_size), (b_stride, b_size) = (views[_pick(rng, [0, 0, 1, 2, 3])] for _ in range(2))
+    record: dict[str, Any] = {"dims": (1, 1, 1, 1, rows, length), "a_stride": (0, 0, 0, 0, *a_stride), "b_stride": (0, 0, 0, 0, *b_stride)}
+    record |= {f"{name}_zero_point": int(rng.integers(-128, 128)) for name in ("a", "b", "output")} | _clamp(rng)
+    if op := _pick(rng, [0, 1]):
+        record |= {"multiplier": int(rng.integers(1 << 18, 1 << 24)), "shift": _pick(rng, [0, 4, 8])}
+    else:
+        shift = _pick(rng, [12, 20, 24])
+        record |= {f"{name}_multiplier": int(rng.integers(-(1 << 22), 1 << 22) >> (24 - shift)) for name in "ab"} | {"shift": shift}
+    y = np.full(rows * length, 0x33, np.int8)
+    return Case("Mul" if op else "Add", "int8", record, [_elements(rng, a_size), _elements(rng, b_size)], y)
+
+
+def pool(rng: Generator) -> Case:
+    channels = _pick(rng, [1, 4, 15, 16, 17, 40])
+    record = _window(rng, _kernel(rng), channels) | {"out_c": channels, **_clamp(rng)}
+    x = _elements(rng, record["batch"], record["in_h"], record["in_w"], channels)
+    y = np.full(record["batch"] * record["out_h"] * record["out_w"] * channels, 0x33, np.int8)
+    if rng.random() < 0.5:
+        return Case("MaxPool", "int8", record, [x], y)
+    record |= {"pad_bottom": 1, "pad_right": 1, "count_include_pad": _pick(rng, [0, 1]), **_mean(rng)}
+    return Case("AveragePool", "int8", record, [x], y)
+
+
+def reduce_mean(rng: Generator) -> Case:
+    outer, count, inner = _pick(rng, [1, 3]), _pick(rng, [1, 15, 16, 100]), _pick(rng, [1, 2, 5, 16, 30])
+    record = {"outer": outer, "count": count, "inner": inner, **_mean(rng), **_clamp(rng)}
+    return Case("ReduceMean", "int8", record, [_elements(rng, outer, count, inner)], np.full(outer * inner, 0x33, np.int8))
+
+
+def copy(rng: Generator) -> Case:
+    """A transposed matrix, or rows with gaps between them."""
+    size, rows, length, gap = _pick(rng, [1, 2, 4, 8]), _pick(rng, [1, 3, 20]), _pick(rng, [1, 4, 5, 19, 40]), _pick(rng, [0, 3])
+    transposed = rng.random() < 0.5
+    to = (1, rows + gap) if transposed else (length + gap, 1)
+    record = {"element_size": size, "dims": (1, 1, 1, 1, rows, length), "input_stride": (0, 0, 0, 0, length, 1), "input_offset": 0}
+    record |= {"output_stride": (0, 0, 0, 0, *to), "output_offset": 0}
+    y = np.full(((rows - 1) * to[0] + (length - 1) * to[1] + 1) * size, 0x33, np.int8)
+    return Case("StridedCopy", "bytes", record, [_elements(rng, rows * length * size)], y)
+
+
+def _mean(rng: Generator) -> dict[str, int]:
+    scale = {"multiplier": 1, "shift": 0} if rng.random() < 0.5 else {"multiplier": int(rng.integers(1 << 20, 1 << 22)), "shift": 21}
+    return scale | {f"{name}_zero_point": int(rng.integers(-128, 128)) for name in ("input", "output")}
+
+
 def _kernel(rng: Generator, most: int = 5) -> tuple[int, int]:
     if rng.random() < 0.4:
         side = _pick(rng, [1, 3])
@@ -93,4 +142,12 @@ def _pick(rng: Generator, values: list[int]) -> int:
     return int(rng.choice(values))
 
 
-LARGE = {"conv": conv, "depthwise_conv": depthwise_conv, "fully_connected": fully_connected}
+LARGE = {
+    "conv": conv,
+    "depthwise_conv": depthwise_conv,
+    "fully_connected": fully_connected,
+    "elementwise": elementwise,
+    "pool": pool,
+    "reduce_mean": reduce_mean,
+    "copy": copy,
+}

@@ -1,3 +1,8 @@
+#include "arn_kernels.h"
+#include "core.h"
+
+#if !defined(ARN_HAS_MVE)
+
 #include "arithmetic.h"
 #include "divide.h"
 #include "window.h"
@@ -48,3 +53,5 @@ void arn_average_pool_s8(const arn_average_pool_params *p, const int8_t *x, int8
         to.base += p->out_h * to.pitch;
     }
 }
+
+#endif

@@ -1,3 +1,8 @@
+#include "arn_kernels.h"
+#include "core.h"
+
+#if !defined(ARN_HAS_MVE)
+
 #include "window.h"
 
 void arn_max_pool_s8_rows(const arn_max_pool_params *p, const arn_rows *x, const arn_rows *y, int32_t begin, int32_t end) {
@@ -36,3 +41,5 @@ void arn_max_pool_s8(const arn_max_pool_params *p, const int8_t *x, int8_t *y) {
         to.base += p->out_h * to.pitch;
     }
 }
+
+#endif

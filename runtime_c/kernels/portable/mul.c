@@ -1,3 +1,8 @@
+#include "arn_kernels.h"
+#include "core.h"
+
+#if !defined(ARN_HAS_MVE)
+
 #include "arithmetic.h"
 #include "broadcast.h"
 
@@ -18,3 +23,5 @@ void arn_mul_s8(const arn_mul_params *p, const int8_t *a, const int8_t *b, int8_
         }
     } while (arn_walk_next(&walk));
 }
+
+#endif

@@ -1,4 +1,8 @@
 #include "arn_kernels.h"
+#include "core.h"
+
+#if !defined(ARN_HAS_MVE)
+
 #include "divide.h"
 
 void arn_reduce_mean_s8(const arn_reduce_mean_params *p, const int8_t *x, int8_t *y) {
@@ -12,3 +16,5 @@ void arn_reduce_mean_s8(const arn_reduce_mean_params *p, const int8_t *x, int8_t
         }
     }
 }
+
+#endif

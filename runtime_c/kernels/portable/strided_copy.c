@@ -1,3 +1,8 @@
+#include "arn_kernels.h"
+#include "core.h"
+
+#if !defined(ARN_HAS_MVE)
+
 #include <string.h>
 
 #include "broadcast.h"
@@ -35,3 +40,5 @@ void arn_strided_copy(const arn_strided_copy_params *p, const void *x, void *y) 
         }
     } while (arn_walk_next(&walk));
 }
+
+#endif
