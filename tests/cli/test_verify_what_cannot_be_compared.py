@@ -79,3 +79,49 @@ def test_no_difference_and_no_signal_are_not_the_same():
     assert sqnr_db(ones, ones) == sqnr_db(zeros, zeros) == np.inf
     assert sqnr_db(ones, zeros) is None
     assert sqnr_db([np.array([1.0, 0.9])], [np.ones(2)]) == pytest.approx(10 * np.log10(2 / 0.01))
+
+
+@pytest.mark.parametrize(
+    "labels", [{"classlabels_strings": ["ant", "bee", "cat"]}, {"classlabels_ints": [3, 5, 4]}], ids=["texts", "integers"]
+)
+@pytest.mark.parametrize("mapped", [False, True], ids=["row", "ZipMap"])
+def test_labels_of_classical_models(arenite, tmp_path, labels, mapped):
+    """Texts and the maps of a ZipMap are compared as their places among the labels; an integer label is the class itself."""
+    weights = [1.0, 0.0, 0.0, 1.0, -1.0, -1.0]
+    by_key = {key.replace("ints", "int64s"): values for key, values in labels.items()}
+    nodes = [
+        helper.make_node(
+            "LinearClassifier", ["x"], ["label", "scores"], "classify", domain="ai.onnx.ml",
+            coefficients=weights, intercepts=[0.0, 0.1, 0.2], post_transform="SOFTMAX", **labels,
+        ),
+        helper.make_node("ZipMap", ["scores"], ["p"], "zip", domain="ai.onnx.ml", **by_key)
+        if mapped
+        else helper.make_node("Identity", ["scores"], ["p"]),
+    ]  # fmt: skip
+    texts = "classlabels_strings" in labels
+    label = helper.make_tensor_value_info("label", TensorProto.STRING if texts else TensorProto.INT64, [1])
+    map_of = helper.make_map_type_proto(
+        TensorProto.STRING if texts else TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, [])
+    )
+    scores = (
+        helper.make_value_info("p", helper.make_sequence_type_proto(map_of))
+        if mapped
+        else helper.make_tensor_value_info("p", TensorProto.FLOAT, [1, 3])
+    )
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2])], [label, scores])
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)], ir_version=8),
+        tmp_path / "m.onnx",
+    )
+    x = np.random.default_rng(0).normal(0, 1, (30, 1, 2)).astype(np.float32)
+    place = np.argmax(x[:, 0] @ np.reshape(weights, (3, 2)).T + [0, 0.1, 0.2], axis=1)
+    assert set(place) == {0, 1, 2}
+    np.savez(tmp_path / "d.npz", x=x, y=place if texts else np.array([3, 5, 4])[place])
+    assert arenite("convert", tmp_path / "m.onnx", "--precision", "float32").code == 0
+    outcome = arenite(
+        "verify", tmp_path / "m.onnx", tmp_path / "m", "--data", tmp_path / "d.npz", "--engine", "numpy", "--engine", "c", "--json"
+    )
+    assert outcome.code == 0 and outcome.json["float"] == {"metric": "accuracy", "value": 1.0} and outcome.json["notes"] == []
+    assert all(
+        engine["value"] == 1.0 and (engine["sqnr_db"] is None or engine["sqnr_db"] > 100) for engine in outcome.json["engines"].values()
+    )

@@ -29,7 +29,7 @@ class Execution:
     stored: tuple[Array, ...] = field(repr=False)
     """[samples, *shape] of each output, as the engine gives it."""
     values: tuple[Array, ...] = field(repr=False)
-    """The same as real values, float32, in the ONNX layout."""
+    """The same as real values, in the ONNX layout: float32, or the integers that a port without a scale has."""
     info: RunInfo | None
     """Measurements of an emulated engine."""
 

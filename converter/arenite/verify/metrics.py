@@ -15,9 +15,11 @@ Array = NDArray[Any]
 def top1(output: Array) -> int:
     """The place of the largest value of one sample's output, which for a classifier is the class. The first, where several are equal.
 
-    A single value is a decision: 1 above one half, else 0.
+    A single integer is the class itself, as classical models give it; any other single value is a decision: 1 above one half, else 0.
     """
     flat = np.asarray(output).reshape(-1)
+    if flat.size == 1 and flat.dtype.kind in "iu":
+        return int(flat[0])
     return int(flat[0] > 0.5) if flat.size == 1 else int(flat.argmax())
 
 

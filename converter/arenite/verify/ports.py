@@ -70,21 +70,28 @@ class Ports:
             for index, port in enumerate(self.inputs)
         ]
 
-    def real_outputs(self, outputs: Sequence[Array]) -> list[NDArray[np.float32]]:
-        """What an engine returned for a sample → real values."""
+    def real_outputs(self, outputs: Sequence[Array]) -> list[Array]:
+        """What an engine returned for a sample → real values, float32; integers that stand for themselves stay what they are."""
         return [
             np.transpose(self._real(index, outputs[index]).reshape(port.shape), np.argsort(port.permutation))
             for index, port in enumerate(self.outputs)
         ]
 
-    def reference_outputs(self, outputs: Sequence[Array]) -> list[NDArray[np.float32]]:
-        """What onnxruntime returned for a sample → real values."""
+    def reference_outputs(self, outputs: Sequence[Array]) -> list[Array]:
+        """What onnxruntime returned for a sample, as `numbers` gives it → real values, as `real_outputs` has them."""
         return [
             _spec(port).real_values(values)
             if port.source_dtype in ("int8", "uint8") and _spec(port).quantization is not None
-            else np.asarray(values, np.float32)
+            else _number(values)
             for values, port in zip(outputs, self.outputs, strict=True)
         ]
+
+    def numbers(self, outputs: Sequence[Array]) -> list[Array]:
+        """What onnxruntime returned for a sample, with texts as their places among the port's labels, and the maps of a ZipMap as rows.
+
+        Raises ArtifactError for a text that is none of the labels.
+        """
+        return [_in_numbers(values, port) for values, port in zip(outputs, self.outputs, strict=True)]
 
     def _stored(self, index: int, values: Array) -> Array:
         port = self.inputs[index]
@@ -94,11 +101,29 @@ class Ports:
             return _spec(port).declared_values(values)
         return self.model.quantize_input(index, values)
 
-    def _real(self, index: int, values: Array) -> NDArray[np.float32]:
+    def _real(self, index: int, values: Array) -> Array:
         port = self.outputs[index]
         if port.scale is None:
-            return np.asarray(values, np.float32)
+            return _number(values)
         return _spec(port).real_values(values) if port.dtype == "uint8" else self.model.dequantize_output(index, values)
+
+
+def _number(values: Array) -> Array:
+    """Class numbers and other integers keep their type: metrics.top1 tells them from scores, and float32 has 24 bits only."""
+    array = np.asarray(values)
+    return array if array.dtype.kind in "iu" else np.asarray(array, np.float32)
+
+
+def _in_numbers(values: Array, port: ReportPort) -> Array:
+    if values.dtype.kind not in "OU" or not port.labels:
+        return values
+    if any(isinstance(value, Mapping) for value in values.flat):
+        rows = [{str(label): score for label, score in row.items()} for row in values.flat]
+        return np.array([[row.get(label, np.nan) for label in port.labels] for row in rows], np.float32)
+    unknown = sorted({str(text) for text in values.flat} - set(port.labels))
+    if unknown:
+        raise ArtifactError(f"output {port.name} is {unknown[0]!r} in the model, and the artifact's labels are {', '.join(port.labels)}")
+    return np.array([port.labels.index(str(text)) for text in values.flat], np.int64).reshape(values.shape)
 
 
 def _spec(port: ReportPort) -> InputSpec:

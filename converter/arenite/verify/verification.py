@@ -150,7 +150,7 @@ def verify(
         done += number
         advance(f"float ({reference.name})", done, count)
 
-    returned = reference.run([dataset.declared_sample(i) for i in range(count)], one_more)
+    returned = [ports.numbers(outputs) for outputs in reference.run([dataset.declared_sample(i) for i in range(count)], one_more)]
     require_shapes(returned[0], ports.inputs, ports.outputs, model, folder)
     expected = [ports.reference_outputs(outputs) for outputs in returned]
     require_finite(expected, ports.outputs, model)
@@ -193,12 +193,16 @@ def _label_notes(labels: NDArray[np.int64] | None, ports: Ports, data: Path) -> 
     """A class that the first output does not have cannot be right: whoever counts from 1 would wonder at the accuracy."""
     if labels is None:
         return ()
-    classes = max(2, int(np.prod(ports.outputs[0].shape)))
+    first = ports.outputs[0]
+    elements = int(np.prod(first.shape))
+    if elements == 1 and first.dtype.startswith(("int", "uint")) and first.scale is None and not first.labels:
+        return ()  # the class itself, whatever the numbers of the classes are
+    classes = len(first.labels) if elements == 1 and first.labels else max(2, elements)
     outside = labels[(labels < 0) | (labels >= classes)]
     if outside.size == 0:
         return ()
     return (
-        f"{data}: {outside.size} of {labels.size} labels are none of the classes 0 … {classes - 1} of the output {ports.outputs[0].name} "
+        f"{data}: {outside.size} of {labels.size} labels are none of the classes 0 … {classes - 1} of the output {first.name} "
         f"(from {outside.min()} to {outside.max()}) and count as wrong.",
     )
 
