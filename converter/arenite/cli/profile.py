@@ -31,6 +31,9 @@ def profile(
     form: Annotated[FormName, typer.Option(help="The generated C, or the interpreter with the .arn file.")] = FormName.compiled,
     input: Annotated[str, typer.Option(metavar="FILE|random|zeros", help="A data file, of which the first sample runs.")] = "random",
     level: Annotated[Level, typer.Option("--optimization", "-O", help="-O of the C compiler.")] = Level.two,
+    measured: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What a board printed: show that, instead of running anything.")
+    ] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with a bar chart.")] = None,
     operators: Operators = [],  # noqa: B006
     json: Json = False,
@@ -40,11 +43,14 @@ def profile(
     """Show where the time of an inference goes: instructions and cycles of every layer, on an emulated core."""
     with command(json, quiet, debug) as terminal:
         from arenite.own_operators import used_operators
-        from arenite.profile import measure_profile, render, to_html, to_json
+        from arenite.profile import measure_profile, read_board_log, render, to_html, to_json
         from arenite.targets.emulated import Form
 
         with used_operators(operators):
-            found = measure_profile(folder, target=target, form=Form(form.value), input=input, optimize=f"-O{level.value}")
+            if measured is not None:
+                found = read_board_log(folder, measured, target=target, form=Form(form.value))
+            else:
+                found = measure_profile(folder, target=target, form=Form(form.value), input=input, optimize=f"-O{level.value}")
         if html is not None:
             try:
                 html.write_text(to_html(found), encoding="utf-8")

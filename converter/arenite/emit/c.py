@@ -80,7 +80,7 @@ def _includes(program: Program, described: list[Layer], own: list[str]) -> list[
     system = [*(["<math.h>"] if math else []), *(["<string.h>"] if float_ports or program.states else [])]
     return [
         *([system] if system else []),
-        [*(['"arenite.h"'] if aligned else []), '"arn_kernels.h"'],
+        [*(['"arenite.h"'] if aligned else []), '"arenite_profile.h"', '"arn_kernels.h"'],
         *([[f'"{name}"' for name in own]] if own else []),
     ]
 

@@ -35,7 +35,7 @@ def layers(program: Program, taken: Iterable[str]) -> list[Layer]:
     described = []
     for at, call in enumerate(program.calls):
         name = names[call.node, call.name]
-        layer = writer.control(call, name, at, blocks) if call.op in CONTROL else writer.layer(call, name, blocks.depth)
+        layer = writer.control(call, name, at, blocks) if call.op in CONTROL else writer.layer(call, name, at, blocks.depth)
         closed = blocks.closed(at)
         described.append(replace(layer, statement=f"{layer.statement}\n{closed}".strip("\n")) if closed else layer)
     return described
@@ -48,7 +48,7 @@ class _Writer:
     constants: dict[int, str] = field(default_factory=dict)
     """C name by index of the constant tensor."""
 
-    def layer(self, call: Call, name: str, depth: int) -> Layer:
+    def layer(self, call: Call, name: str, at: int, depth: int) -> Layer:
         definitions = [self._constant(index, f"{name}_{self._operand(call, position)}") for position, index in enumerate(call.inputs)]
         params = self._fresh(f"{name}_params")
         definitions.append(_record(call, params))
@@ -60,7 +60,7 @@ class _Writer:
             title=c_text.wrapped(c_text.comment(f"{call.name or call.op} ({call.op})"), ""),
             comment=indented(c_text.wrapped(c_text.comment(self._describe(call))), depth),
             definitions=tuple(text for text in definitions if text),
-            statement=indented(c_text.call(kernel_function(call.op, call.variant), arguments), depth),
+            statement=indented(f"{c_text.INDENT}ARN_LAYER({at});\n{c_text.call(kernel_function(call.op, call.variant), arguments)}", depth),
         )
 
     def control(self, call: Call, name: str, at: int, blocks: Blocks) -> Layer:

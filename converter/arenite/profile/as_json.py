@@ -9,6 +9,7 @@ from arenite.profile.contents import Profile, per_mac, share
 
 def to_json(profile: Profile) -> dict[str, Any]:
     """Plain dicts, lists, strings, numbers and None, which stands for what is not known; sizes in bytes."""
+    build = profile.build
     return {
         "model": profile.model,
         "target": profile.target,
@@ -17,12 +18,12 @@ def to_json(profile: Profile) -> dict[str, Any]:
         "instructions": profile.total.instructions,
         "cycles": profile.total.cycles,
         "macs": profile.macs,
-        "instructions_resolution": profile.resolution,
-        "open_instructions": profile.open_instructions,
-        "stack_bytes": profile.stack_bytes,
-        "arena_bytes": profile.arena_bytes,
-        "session_bytes": profile.session_bytes,
-        "flash": {"model_bytes": profile.model_bytes, "code_bytes": profile.code_bytes},
+        "instructions_resolution": build and build.resolution,
+        "open_instructions": build and build.open_instructions,
+        "stack_bytes": build and build.stack_bytes,
+        "arena_bytes": build and build.arena_bytes,
+        "session_bytes": build and build.session_bytes,
+        "flash": {"model_bytes": build and build.model_bytes, "code_bytes": build and build.code_bytes},
         "layers": [
             {
                 "name": layer.name,
@@ -49,8 +50,8 @@ def to_json(profile: Profile) -> dict[str, Any]:
             }
             for function in profile.functions
         ],
-        "toolchain": profile.toolchain,
-        "emulator": profile.emulator,
-        "optimize": profile.optimize,
+        "toolchain": build and build.toolchain,
+        "emulator": build and build.emulator,
+        "optimize": build and build.optimize,
         "notes": list(profile.notes),
     }

@@ -43,6 +43,24 @@ class FunctionProfile:
 
 
 @dataclass(frozen=True)
+class Build:
+    """The image that ran on an emulated board, and what it took besides time."""
+
+    resolution: int
+    """Step of the total's instructions: 1 exact."""
+    open_instructions: int
+    stack_bytes: int
+    arena_bytes: int
+    session_bytes: int
+    model_bytes: int
+    code_bytes: int
+    toolchain: str
+    emulator: str
+    optimize: str
+    """The compiler's flag."""
+
+
+@dataclass(frozen=True)
 class Profile:
     """One inference on a target. The layers and `rest` are the whole of it."""
 
@@ -57,21 +75,11 @@ class Profile:
     rest: Cost
     """Everything outside of layers: what calls them, and keeping states."""
     functions: tuple[FunctionProfile, ...]
-    """Most instructions first."""
-    resolution: int
-    """Step of the total's instructions: 1 exact."""
-    open_instructions: int
-    stack_bytes: int
-    arena_bytes: int
-    session_bytes: int
-    model_bytes: int
-    code_bytes: int
-    toolchain: str
-    emulator: str
-    optimize: str
-    """The compiler's flag."""
+    """Most instructions first. None are known of a board."""
     notes: tuple[str, ...]
     """What is not known, and why."""
+    build: Build | None = None
+    """None where the figures come from a board."""
 
     @property
     def macs(self) -> int:

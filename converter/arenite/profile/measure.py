@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from arenite.artifact import REPORT, read_artifact
 from arenite.errors import ArtifactError, ToolError
-from arenite.profile.contents import Cost, FunctionProfile, LayerProfile, Profile
+from arenite.profile.contents import Build, Cost, FunctionProfile, LayerProfile, Profile
 from arenite.report import Layer, Report, from_json
 from arenite.targets import RunInfo
 from arenite.targets.block_counts import NO_LAYER, BlockCount, CallCounts
@@ -111,17 +111,19 @@ def _profile(report: Report, counted: _Counted, info: RunInfo, form: Form, calls
         layers=layers,
         rest=rest,
         functions=counted.by_function(),
-        resolution=info.resolution,
-        open_instructions=info.open_instructions,
-        stack_bytes=info.stack_bytes,
-        arena_bytes=info.arena_bytes,
-        session_bytes=info.session_bytes,
-        model_bytes=info.model_bytes,
-        code_bytes=info.code_bytes,
-        toolchain=info.toolchain,
-        emulator=info.emulator,
-        optimize=optimize,
         notes=tuple(_notes(counted)),
+        build=Build(
+            resolution=info.resolution,
+            open_instructions=info.open_instructions,
+            stack_bytes=info.stack_bytes,
+            arena_bytes=info.arena_bytes,
+            session_bytes=info.session_bytes,
+            model_bytes=info.model_bytes,
+            code_bytes=info.code_bytes,
+            toolchain=info.toolchain,
+            emulator=info.emulator,
+            optimize=optimize,
+        ),
     )
 
 

@@ -34,7 +34,14 @@ def _table(profile: Profile) -> Table:
     table.add_section()
     whole = total.cycles if profile.in_cycles else total.instructions
     each = ratio(whole / profile.macs if profile.macs and whole is not None else None)
-    numbers = (number(profile.macs), number(total.instructions), number(total.cycles), each, "", number(profile.code_bytes))
+    numbers = (
+        number(profile.macs),
+        number(total.instructions),
+        number(total.cycles),
+        each,
+        "",
+        number(profile.build and profile.build.code_bytes),
+    )
     table.add_row("", "total", "", *numbers)
     return table
 

@@ -33,15 +33,17 @@ def operator(layer: LayerProfile) -> str:
 
 def sentences(profile: Profile) -> Iterator[str]:
     """Totals, memory, what measured them, and what is not known."""
-    counted = f"{number(profile.total.instructions)} instructions" if profile.total.instructions is not None else ""
-    about = f" (in steps of {profile.resolution})" if profile.resolution > 1 else ""
-    cycles = "" if profile.total.cycles is None else f"{number(profile.total.cycles)} cycles"
+    build, total = profile.build, profile.total
+    counted = "" if total.instructions is None else f"{number(total.instructions)} instructions"
+    about = f" (in steps of {build.resolution})" if build is not None and build.resolution > 1 else ""
+    cycles = "" if total.cycles is None else f"{number(total.cycles)} cycles"
     what = ", ".join(text for text in (counted + about, cycles) if text)
     yield f"{profile.model} on {profile.target}, {profile.form}, {profile.input}: {what} an inference."
-    yield (
-        f"RAM: arena {profile.arena_bytes:,}, session {profile.session_bytes:,}, stack {profile.stack_bytes:,} bytes. "
-        f"Flash: model {profile.model_bytes:,}, code {profile.code_bytes:,} bytes."
-    )
-    yield f"{profile.toolchain}, {profile.optimize}; {profile.emulator}."
+    if build is not None:
+        yield (
+            f"RAM: arena {build.arena_bytes:,}, session {build.session_bytes:,}, stack {build.stack_bytes:,} bytes. "
+            f"Flash: model {build.model_bytes:,}, code {build.code_bytes:,} bytes."
+        )
+        yield f"{build.toolchain}, {build.optimize}; {build.emulator}."
     for note in profile.notes:
         yield f"Note: {note}"

@@ -127,11 +127,16 @@ def _build_where_it_fits(model: ArtifactModel, form: Form, target: Target, optim
     return board, build_run_model(model, form, board, optimize=optimize)
 
 
-def build_run_model(model: ArtifactModel, form: Form, board: Board, *, optimize: str = OPTIMIZE) -> Image:
-    """Build firmware/apps/run_model with a model in one of its forms. Raises ToolError, and ArtifactError where files are missing."""
+def build_run_model(model: ArtifactModel, form: Form, board: Board, *, optimize: str = OPTIMIZE, profiling: bool = False) -> Image:
+    """Build firmware/apps/run_model with a model in one of its forms; `profiling`: firmware/apps/profile_model, which times its layers.
+
+    Raises ToolError, and ArtifactError where files are missing.
+    """
     if model.extra_regions:
         raise ArtifactError(f"{model.arn_path} uses {model.extra_regions} memories besides the arena: run_model gives it the arena alone")
-    app = native_root() / "firmware" / "apps" / "run_model"
+    firmware = native_root() / "firmware"
+    app = firmware / "apps" / "run_model"
+    main = (firmware / "apps" / "profile_model" / "main.c", firmware / "cortex_m" / "layer_cycles.c") if profiling else (app / "main.c",)
     runtime = runtime_root(model.folder)
     includes = runtime_includes(runtime)
     own = own_includes(model.folder)
@@ -140,12 +145,13 @@ def build_run_model(model: ArtifactModel, form: Form, board: Board, *, optimize:
     glue = app_model_header(model, form).parent
     sources = [
         SourceSet((*(interpreter_sources(runtime) if interpreted else ()), *kernel_sources(runtime)), includes),
-        SourceSet((app / "main.c",), (app,)),
+        SourceSet(main, (app, *includes)),
         SourceSet((app / f"{form.value}.c", generated), (app, glue, model.folder, *own, *includes)),
     ]
     if own:
         sources.append(SourceSet(own_sources(model.folder), (*own, *includes)))
-    return build_image(f"{model.name}_{form.value}", board, sources, optimize=optimize)
+    defines = ("ARN_PROFILE",) if profiling else ()
+    return build_image(f"{model.name}_{form.value}", board, sources, optimize=optimize, defines=defines)
 
 
 def app_model_header(model: ArtifactModel, form: Form) -> Path:

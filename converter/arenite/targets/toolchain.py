@@ -64,14 +64,15 @@ def toolchain_for(target: Target) -> Toolchain:
     raise ToolError(f"no compiler for {target.name}: {missing}. {INSTALL}")
 
 
-def build_image(name: str, board: Board, sources: Sequence[SourceSet], *, optimize: str = OPTIMIZE) -> Image:
+def build_image(name: str, board: Board, sources: Sequence[SourceSet], *, optimize: str = OPTIMIZE, defines: Sequence[str] = ()) -> Image:
     """Build an app for a board: `sources`, and whatever the board and the toolchain add. `name` is the stem of the ELF file.
 
-    Sources may include what the board gives. Raises ToolError where there is no compiler or it fails.
+    Sources may include what the board gives. `defines`: macros for all of them, "NAME" or "NAME=value". Raises ToolError where there is
+    no compiler or it fails.
     """
     toolchain = toolchain_for(target_named(board.target))
     compiler = toolchain.compiler
-    flags = (*FLAGS, optimize)
+    flags = (*FLAGS, optimize, *(f"-D{define}" for define in defines))
     given = (*board.includes, *toolchain.includes)
     sets = [SourceSet((*board.sources, *toolchain.sources), given)]
     sets += [SourceSet(each.sources, (*each.includes, *given)) for each in sources]
