@@ -40,7 +40,7 @@ def _table(profile: Profile) -> Table:
         number(total.cycles),
         each,
         "",
-        number(profile.build and profile.build.code_bytes),
+        number(None if profile.build is None else profile.build.code_bytes),
     )
     table.add_row("", "total", "", *numbers)
     return table
