@@ -1,8 +1,8 @@
 /* Depthwise convolution with MVE, from plain HWC constants. numerics.md §3.1. Lanes are channels.
  *
- * Layers of 16 channels and more with one output a channel go through depthwise_core.S; where the channels are no multiple of 16 the last
- * block overlaps the one before. All others (few channels, a multiplier, weights of -128, very large kernels) take four channels at a time
- * in int32. */
+ * Layers with one output a channel go through depthwise_core.S. Where the channels are 16 or more, but no multiple of it, the last block
+ * overlaps the one before. Fewer channels are repeated across the lanes, and neighbouring windows are computed together where the stride
+ * is 1. All others (a multiplier, weights of -128, very large kernels) take four channels at a time in int32. */
 #include "arn_kernels.h"
 #include "core.h"
 
@@ -14,7 +14,8 @@
 #include "portable/window.h"
 
 #define BLOCK     16
-#define MOST_TAPS 64
+#define MOST_TAPS 64 /* of layers with at least BLOCK channels */
+#define FEW_TAPS  25 /* of the others: their weights are repeated on the stack */
 
 /* A window, and which of its taps are inside. */
 typedef struct window {
@@ -33,14 +34,15 @@ static int has_lowest(const int8_t *w, int32_t count) {
     return vminvq_s8(0, least) == -128;
 }
 
-/* The taps of window v: those inside from the front of `taps` on, those that read padding at its end, backwards. How many are inside. */
-static int32_t list_taps(const arn_depthwise_conv_params *p, const arn_rows *x, const window *v, arn_mve_tap *taps) {
+/* The taps of window v: those inside from the front of `taps` on, those that read padding at its end, backwards. How many are inside.
+ * Weights of a tap follow those of the tap before at w_step. */
+static int32_t list_taps(const arn_depthwise_conv_params *p, const arn_rows *x, const window *v, int32_t w_step, arn_mve_tap *taps) {
     arn_mve_tap *inside = taps, *pad = taps + p->kernel_h * p->kernel_w;
     int32_t w = 0;
     for (int32_t ky = 0; ky < p->kernel_h; ky++) {
         const int within = ky >= v->rows.begin && ky < v->rows.end && v->columns.begin < v->columns.end;
         int32_t at = within ? (int32_t)(arn_row(x, v->top + ky * p->dilation_h) - x->base) + v->left * p->in_c : 0;
-        for (int32_t kx = 0; kx < p->kernel_w; kx++, w += p->out_c, at += p->dilation_w * p->in_c) {
+        for (int32_t kx = 0; kx < p->kernel_w; kx++, w += w_step, at += p->dilation_w * p->in_c) {
             if (within && kx >= v->columns.begin && kx < v->columns.end) {
                 inside->x = at;
                 inside++->w = w;
@@ -71,6 +73,7 @@ static void convolve_row(const arn_depthwise_conv_params *p, const arn_rows *x, 
         taps,
         0,
         p->input_zero_point,
+        0,
     };
     window v;
     v.top = oy * p->stride_h - p->pad_top;
@@ -83,7 +86,7 @@ static void convolve_row(const arn_depthwise_conv_params *p, const arn_rows *x, 
         const int middle = v.left >= 0 && v.left < last;
         if (!middle || !listed) {
             v.columns = arn_window_span(v.left, p->in_w, p->kernel_w, p->dilation_w);
-            const int32_t count = list_taps(p, x, &v, taps);
+            const int32_t count = list_taps(p, x, &v, channels, taps);
             call.pairs = count >> 1;
             call.odd = count & 1;
             call.pads = taps + count;
@@ -102,6 +105,77 @@ static void convolve_row(const arn_depthwise_conv_params *p, const arn_rows *x, 
             overlapping.y = y + c;
             arn_mve_depthwise(from + c, w + c, bias + c, &overlapping);
         }
+    }
+}
+
+/* Constants of a layer with fewer channels than lanes, repeated. */
+typedef struct repeated {
+    int32_t bias[BLOCK];
+    int32_t multiplier[BLOCK];
+    int8_t w[FEW_TAPS * BLOCK];
+    int32_t windows; /* that the lanes hold */
+} repeated;
+
+static void repeat(const arn_depthwise_conv_params *p, const int8_t *w, const int32_t *bias, const int32_t *multiplier, repeated *to) {
+    const int32_t channels = p->out_c;
+    to->windows = p->stride_w == 1 ? BLOCK / channels : 1;
+    for (int32_t i = 0, c = 0; i < BLOCK; i++, c = c + 1 < channels ? c + 1 : 0) {
+        to->bias[i] = bias[c];
+        to->multiplier[i] = multiplier[c];
+        for (int32_t tap = 0; tap < p->kernel_h * p->kernel_w; tap++) {
+            to->w[tap * BLOCK + i] = w[tap * channels + c];
+        }
+    }
+}
+
+/* Output row oy of a layer of fewer channels. */
+static void convolve_few_row(const arn_depthwise_conv_params *p, const arn_rows *x, const repeated *constants, int32_t oy, int8_t *y) {
+    const int32_t all = p->kernel_h * p->kernel_w, channels = p->out_c;
+    arn_mve_tap taps[FEW_TAPS];
+    arn_mve_depthwise_call call = {
+        taps,
+        0,
+        0,
+        1,
+        constants->multiplier,
+        y,
+        p->shift,
+        p->output_zero_point,
+        p->activation_min,
+        p->activation_max,
+        taps,
+        0,
+        p->input_zero_point,
+        0,
+    };
+    window v;
+    v.top = oy * p->stride_h - p->pad_top;
+    v.rows = arn_window_span(v.top, p->in_h, p->kernel_h, p->dilation_h);
+    const int32_t last = p->in_w - (p->kernel_w - 1) * p->dilation_w; /* windows from 0 to here have no padding at their sides */
+    int listed = 0;
+    int32_t at = 0;
+    for (int32_t ox = 0; ox < p->out_w;) {
+        v.left = ox * p->stride_w - p->pad_left;
+        const int middle = v.left >= 0 && v.left < last;
+        if (!middle || !listed) {
+            v.columns = arn_window_span(v.left, p->in_w, p->kernel_w, p->dilation_w);
+            const int32_t count = list_taps(p, x, &v, BLOCK, taps);
+            call.pairs = count >> 1;
+            call.odd = count & 1;
+            call.pads = taps + count;
+            call.pad_count = p->input_zero_point != 0 ? all - count : 0;
+            listed = middle;
+            at = v.left;
+        }
+        int32_t windows = 1;
+        if (middle) {
+            windows = last - v.left < constants->windows ? last - v.left : constants->windows;
+            windows = p->out_w - ox < windows ? p->out_w - ox : windows;
+        }
+        call.lanes = windows * channels;
+        call.y = y + ox * channels;
+        arn_mve_depthwise_few(x->base + (middle ? (v.left - at) * channels : 0), constants->w, constants->bias, &call);
+        ox += windows;
     }
 }
 
@@ -137,25 +211,37 @@ static void convolve_four(const arn_depthwise_conv_params *p, const arn_rows *x,
     vstrbq_p_s32(y + c, acc, lanes);
 }
 
+/* Output row oy of any layer. */
+static void convolve_any_row(const arn_depthwise_conv_params *p, const arn_rows *x, const int8_t *w, const int32_t *bias,
+                             const int32_t *multiplier, int32_t oy, int8_t *y) {
+    window v;
+    v.top = oy * p->stride_h - p->pad_top;
+    v.rows = arn_window_span(v.top, p->in_h, p->kernel_h, p->dilation_h);
+    for (int32_t ox = 0; ox < p->out_w; ox++, y += p->out_c) {
+        v.left = ox * p->stride_w - p->pad_left;
+        v.columns = arn_window_span(v.left, p->in_w, p->kernel_w, p->dilation_w);
+        for (int32_t c = 0; c < p->out_c; c += 4) {
+            convolve_four(p, x, &v, w, bias, multiplier, c, y);
+        }
+    }
+}
+
 void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int8_t *weight, const int32_t *bias,
                                 const int32_t *multiplier, const arn_rows *y, int32_t begin, int32_t end) {
     const int32_t all = p->kernel_h * p->kernel_w;
-    const int in_blocks = p->out_c == p->in_c && p->out_c >= BLOCK && all <= MOST_TAPS && !has_lowest(weight, all * p->out_c);
+    const int by_taps = p->out_c == p->in_c && all <= (p->out_c < BLOCK ? FEW_TAPS : MOST_TAPS) && !has_lowest(weight, all * p->out_c);
+    repeated constants;
+    if (by_taps && p->out_c < BLOCK) {
+        repeat(p, weight, bias, multiplier, &constants);
+    }
     for (int32_t oy = begin; oy < end; oy++) {
         int8_t *out = arn_row(y, oy);
-        if (in_blocks) {
+        if (!by_taps) {
+            convolve_any_row(p, x, weight, bias, multiplier, oy, out);
+        } else if (p->out_c < BLOCK) {
+            convolve_few_row(p, x, &constants, oy, out);
+        } else {
             convolve_row(p, x, weight, bias, multiplier, oy, out);
-            continue;
-        }
-        window v;
-        v.top = oy * p->stride_h - p->pad_top;
-        v.rows = arn_window_span(v.top, p->in_h, p->kernel_h, p->dilation_h);
-        for (int32_t ox = 0; ox < p->out_w; ox++, out += p->out_c) {
-            v.left = ox * p->stride_w - p->pad_left;
-            v.columns = arn_window_span(v.left, p->in_w, p->kernel_w, p->dilation_w);
-            for (int32_t c = 0; c < p->out_c; c += 4) {
-                convolve_four(p, x, &v, weight, bias, multiplier, c, out);
-            }
         }
     }
 }

@@ -1,6 +1,7 @@
 /* Depthwise convolution of one window, 16 channels at a time:
  *
  *     void arn_mve_depthwise(const int8_t *x, const int8_t *w, const int32_t *bias, const arn_mve_depthwise_call *call)
+ *     void arn_mve_depthwise_few(…)         reads of x, and writes, only the call->lanes first bytes of a block
  *
  * y[c] = clamp(z + requantize(acc[c], multiplier[c], shift)) for 16 · call->blocks channels, with
  * acc[c] = bias[c] + Σ over taps x[tap.x + c] · w[tap.w + c] + padding · Σ over pads w[pad.w + c].
@@ -36,6 +37,7 @@
     .set CALL_MAX, 36
     .set CALL_PADS, 40
     .set CALL_PADDING, 48
+    .set CALL_LANES, 52
 
     /* r5, r6: addresses of the next tap. */
     .macro NEXT_TAP
@@ -63,17 +65,31 @@
     vld43.32 {q4, q5, q6, q7}, [\pointer]!
     .endm
 
-    .section .text.arn_mve_depthwise, "ax", %progbits
+    .macro LOAD_X few, to
+    .if \few
+    vpst
+    vldrbt.u8 \to, [r5]
+    .else
+    vldrb.8 \to, [r5]
+    .endif
+    .endm
+
+    .macro DEPTHWISE name, few
+    .section .text.\name, "ax", %progbits
     .balign 4
-    .global arn_mve_depthwise
-    .type arn_mve_depthwise, %function
+    .global \name
+    .type \name, %function
     .thumb_func
-arn_mve_depthwise:
+\name:
     push {r4-r11, lr}
     vpush {d8-d15}
     ldrd r10, r11, [r3, #CALL_PAIRS]
     ldrd r8, r9, [r3, #CALL_BLOCKS]
     ldr r7, [r3, #CALL_Y]
+    .if \few
+    ldr r12, [r3, #CALL_LANES]
+    vctp.8 r12
+    .endif
 
 1:  LOAD_FOURS r2
     vmov q0, q4
@@ -106,16 +122,16 @@ arn_mve_depthwise:
 6:  ldr r4, [r3, #CALL_TAPS]
     wls lr, r10, 3f
 2:  NEXT_TAP
-    vldrb.8 q4, [r5]
+    LOAD_X \few, q4
     vldrb.8 q5, [r6]
     NEXT_TAP
     vmullb.s8 q6, q4, q5
     vmullt.s8 q4, q4, q5
-    vldrb.8 q5, [r5]
+    LOAD_X \few, q5
     vldrb.8 q7, [r6]
     vmullb.s8 q5, q5, q7
     vadd.i16 q6, q6, q5
-    vldrb.8 q5, [r5]            /* again: there is no register for it */
+    LOAD_X \few, q5             /* again: there is no register for it */
     vmullt.s8 q5, q5, q7
     vadd.i16 q4, q4, q5
     WIDEN_AND_ADD
@@ -124,7 +140,7 @@ arn_mve_depthwise:
 3:  cmp r11, #0
     beq 4f
     NEXT_TAP
-    vldrb.8 q4, [r5]
+    LOAD_X \few, q4
     vldrb.8 q5, [r6]
     vmullb.s8 q6, q4, q5
     vmullt.s8 q4, q4, q5
@@ -153,7 +169,12 @@ arn_mve_depthwise:
     vdup.8 q5, r6
     vmax.s8 q6, q6, q4
     vmin.s8 q6, q6, q5
+    .if \few
+    vpst
+    vstrbt.8 q6, [r7]
+    .else
     vstrb.8 q6, [r7], #16
+    .endif
     add r0, r0, #16
     add r1, r1, #16
     subs r8, r8, #1
@@ -161,6 +182,10 @@ arn_mve_depthwise:
 
     vpop {d8-d15}
     pop {r4-r11, pc}
-    .size arn_mve_depthwise, . - arn_mve_depthwise
+    .size \name, . - \name
+    .endm
+
+    DEPTHWISE arn_mve_depthwise, 0
+    DEPTHWISE arn_mve_depthwise_few, 1
 
 #endif

@@ -25,9 +25,12 @@ typedef struct arn_mve_depthwise_call {
     const arn_mve_tap *pads; /* of which w counts */
     int32_t pad_count;
     int32_t padding; /* what they read */
+    int32_t lanes;   /* of arn_mve_depthwise_few */
 } arn_mve_depthwise_call;
 
 /* No weight is -128; at most 128 pads. */
 void arn_mve_depthwise(const int8_t *x, const int8_t *w, const int32_t *bias, const arn_mve_depthwise_call *call);
+/* The same, but reads of x, and writes to y, only the first call->lanes bytes of a block. Weights, biases and multipliers are whole. */
+void arn_mve_depthwise_few(const int8_t *x, const int8_t *w, const int32_t *bias, const arn_mve_depthwise_call *call);
 
 #endif
