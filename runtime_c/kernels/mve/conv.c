@@ -17,6 +17,9 @@
 /* From here on a row of taps is read where it lies, if it consists of full vectors: copying would cost more than it saves. */
 #define LONG_RUN 48
 
+/* Columns that fit a segment are copied several at a time. */
+#define BUFFER 256
+
 typedef struct shape {
     int32_t depth;  /* input channels of a group */
     int32_t run;    /* bytes of a row of taps */
@@ -24,6 +27,7 @@ typedef struct shape {
     int32_t rows;   /* of taps that are copied together; 0: taps are read where they lie */
     int32_t taps;   /* of a row that are copied together */
     int joined;     /* a row of taps is contiguous in the image */
+    int32_t batch;  /* columns that are copied together; 0 where a column is more than a segment, or read where it lies */
 } shape;
 
 /* A window of one group. */
@@ -53,6 +57,7 @@ static shape shape_of(const arn_conv_params *p) {
     } else if (s.run > ARN_MVE_SEGMENT) {
         s.taps = ARN_MVE_SEGMENT / s.depth;
     }
+    s.batch = s.joined && s.rows >= p->kernel_h ? BUFFER / s.filter : 0;
     return s;
 }
 
@@ -187,23 +192,42 @@ static void add_in_place(const arn_conv_params *p, const shape *s, const arn_row
     }
 }
 
-/* acc[c * filters + f] for `columns` windows of output row oy from ox on. */
-static void add_windows(const arn_conv_params *p, const shape *s, const arn_rows *x, int32_t first, int32_t oy, int32_t ox, int32_t columns,
-                        const int8_t *w, int32_t filters, int8_t *buffer, int32_t *acc) {
-    place v;
-    v.first = first;
-    v.top = oy * p->stride_h - p->pad_top;
-    v.rows = arn_window_span(v.top, p->in_h, p->kernel_h, p->dilation_h);
-    const int rows_inside = x->rows >= p->in_h && v.top >= 0 && v.top + (p->kernel_h - 1) * p->dilation_h < p->in_h;
+/* The window at column ox of the row of `v`. */
+static void move_to(const arn_conv_params *p, const arn_rows *x, int32_t ox, place *v) {
+    v->left = ox * p->stride_w - p->pad_left;
+    if (v->left < 0 || v->left + (p->kernel_w - 1) * p->dilation_w >= p->in_w) {
+        v->columns = arn_window_span(v->left, p->in_w, p->kernel_w, p->dilation_w);
+    } else {
+        v->columns.begin = 0;
+        v->columns.end = p->kernel_w;
+    }
+    v->whole = x->rows >= p->in_h && v->rows.end - v->rows.begin == p->kernel_h && v->columns.end - v->columns.begin == p->kernel_w;
+}
+
+/* acc[c * filters + f] for `columns` windows of the row of `v`, from ox on. */
+static void multiply_windows(const arn_conv_params *p, const shape *s, const arn_rows *x, place *v, int32_t ox, int32_t columns,
+                             const int8_t *w, int32_t filters, int8_t *buffer, int32_t *acc) {
+    if (s->batch > 0) {
+        while (columns > 0) {
+            const int32_t count = columns < s->batch ? columns : s->batch;
+            int8_t *to = buffer;
+            for (int32_t i = 0; i < count; i++, ox++, to += s->filter) {
+                move_to(p, x, ox, v);
+                copy_rows(p, s, x, v, 0, p->kernel_h, to);
+            }
+            arn_mve_columns(buffer, s->filter, count, w, s->filter, filters, acc);
+            acc += count * filters;
+            columns -= count;
+        }
+        return;
+    }
     for (; columns > 0; columns--, ox++, acc += filters) {
+        move_to(p, x, ox, v);
         arn_mve_clear(acc, filters);
-        v.left = ox * p->stride_w - p->pad_left;
-        v.columns = arn_window_span(v.left, p->in_w, p->kernel_w, p->dilation_w);
-        v.whole = rows_inside && v.columns.end - v.columns.begin == p->kernel_w;
         if (s->rows > 0) {
-            add_copied(p, s, x, &v, w, filters, buffer, acc);
+            add_copied(p, s, x, v, w, filters, buffer, acc);
         } else {
-            add_in_place(p, s, x, &v, w, filters, buffer, acc);
+            add_in_place(p, s, x, v, w, filters, buffer, acc);
         }
     }
 }
@@ -216,7 +240,7 @@ void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t 
         p->pad_top == 0 && p->pad_left == 0 && (p->out_h - 1) * p->stride_h < p->in_h && (p->out_w - 1) * p->stride_w < p->in_w;
     const int pointwise = s.filter == s.depth && unpadded;
     int32_t acc[ARN_MVE_ACCUMULATORS_SIZE];
-    int8_t buffer[ARN_MVE_SEGMENT + 16];
+    int8_t buffer[BUFFER + 16];
     (void)fill(buffer, p->input_zero_point, ARN_MVE_SEGMENT);
 
     const int32_t group_filters = p->out_c / p->group;
@@ -228,13 +252,17 @@ void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t 
         const int8_t *w = weight + c * s.filter;
         for (int32_t oy = begin; oy < end; oy++) {
             int8_t *out = arn_row(y, oy) + c;
+            place v;
+            v.first = group * s.depth;
+            v.top = oy * p->stride_h - p->pad_top;
+            v.rows = arn_window_span(v.top, p->in_h, p->kernel_h, p->dilation_h);
             for (int32_t ox = 0; ox < p->out_w; ox += most) {
                 const int32_t columns = p->out_w - ox < most ? p->out_w - ox : most;
                 if (pointwise) {
                     const int8_t *at = arn_row(x, oy * p->stride_h) + ox * p->stride_w * p->in_c + group * s.depth;
                     arn_mve_columns(at, p->stride_w * p->in_c, columns, w, s.filter, filters, acc);
                 } else {
-                    add_windows(p, &s, x, group * s.depth, oy, ox, columns, w, filters, buffer, acc);
+                    multiply_windows(p, &s, x, &v, ox, columns, w, filters, buffer, acc);
                 }
                 arn_mve_outputs(&output, acc, bias + c, multiplier + c, filters, columns, out + ox * p->out_c, p->out_c);
             }

@@ -25,19 +25,21 @@ static int32_t product(int32_t acc, const int8_t *x, const int8_t *w, int32_t le
     return acc;
 }
 
-/* The runs as they are, each at most a segment. */
-static void add_segments(const arn_mve_runs *runs, const int8_t *x, const int8_t *w, int32_t pitch, int32_t filters, int32_t *acc) {
+/* The runs as they are, each at most a segment. The accumulators of a run follow those of the run before at acc_step bytes. */
+static void add_segments(const arn_mve_runs *runs, const int8_t *x, const int8_t *w, int32_t pitch, int32_t filters, int32_t acc_step,
+                         int32_t *acc) {
     if (filters > 1) {
         const int32_t vectors = (runs->length + 15) >> 4;
         const arn_mve_walk walk = {
-            filters >> 1, runs->count, runs->x_step, runs->w_step, 0, pitch - runs->length, runs->length - 16 * (vectors - 1),
+            filters >> 1, runs->count, runs->x_step, runs->w_step, acc_step, pitch - runs->length, runs->length - 16 * (vectors - 1),
         };
         (walk.first == 16 ? whole : ragged)[vectors - 1](x, w, acc, &walk);
     }
     if (filters & 1) {
+        int32_t *last = acc + filters - 1;
         w += (filters - 1) * pitch;
-        for (int32_t i = runs->count; i > 0; i--, x += runs->x_step, w += runs->w_step) {
-            acc[filters - 1] = product(acc[filters - 1], x, w, runs->length);
+        for (int32_t i = runs->count; i > 0; i--, x += runs->x_step, w += runs->w_step, last += acc_step / 4) {
+            *last = product(*last, x, w, runs->length);
         }
     }
 }
@@ -55,14 +57,14 @@ static int32_t even_split(int32_t vectors) {
 void arn_mve_add_products(const arn_mve_runs *runs, const int8_t *x, const int8_t *w, int32_t pitch, int32_t filters, int32_t *acc) {
     int32_t left = runs->length;
     if (left <= ARN_MVE_SEGMENT) {
-        add_segments(runs, x, w, pitch, filters, acc);
+        add_segments(runs, x, w, pitch, filters, 0, acc);
         return;
     }
     const int32_t vectors = (left + 15) >> 4;
     const int32_t even = runs->count == 1 && left % 16 == 0 ? even_split(vectors) : 0;
     if (even > 0) {
         const arn_mve_runs parts = {16 * even, vectors / even, 16 * even, 16 * even};
-        add_segments(&parts, x, w, pitch, filters, acc);
+        add_segments(&parts, x, w, pitch, filters, 0, acc);
         return;
     }
     const int32_t segments = (vectors + ARN_MVE_VECTORS - 1) / ARN_MVE_VECTORS;
@@ -70,7 +72,7 @@ void arn_mve_add_products(const arn_mve_runs *runs, const int8_t *x, const int8_
     arn_mve_runs part = *runs;
     for (; left > 0; left -= most, x += most, w += most) {
         part.length = left < most ? left : most;
-        add_segments(&part, x, w, pitch, filters, acc);
+        add_segments(&part, x, w, pitch, filters, 0, acc);
     }
 }
 
@@ -84,6 +86,12 @@ void arn_mve_columns(const int8_t *x, int32_t x_step, int32_t columns, const int
                 acc[c * filters + filters - 1] = product(0, x, w, length);
             }
         }
+        return;
+    }
+    if (length <= ARN_MVE_SEGMENT) {
+        arn_mve_clear(acc, columns * filters);
+        const arn_mve_runs runs = {length, columns, x_step, 0};
+        add_segments(&runs, x, w, length, filters, 4 * filters, acc);
         return;
     }
     const arn_mve_runs runs = {length, 1, 0, 0};
