@@ -29,7 +29,9 @@ def compiler(name: str, *flags: str) -> Compiler:
 def test_firmware(board: Board, optimize: str) -> None:
     arm = compiler("arm-none-eabi-gcc", *target_named(board.target).gcc_flags)
     apps = (FIRMWARE / "apps" / "run_model" / "main.c", FIRMWARE / "apps" / "run_models" / "main.c")
-    sources = SourceSet((*board.sources, *apps, Path(__file__).with_name("self_test.c")), (*board.includes, RUNTIME / "include"))
+    profiling = (FIRMWARE / "apps" / "profile_model" / "main.c", FIRMWARE / "cortex_m" / "layer_cycles.c")
+    includes = (*board.includes, RUNTIME / "include", FIRMWARE / "apps" / "run_model")
+    sources = SourceSet((*board.sources, *apps, *profiling, Path(__file__).with_name("self_test.c")), includes)
     assert arm.compile(sources, (*FLAGS, *STRICT, optimize))
 
 
