@@ -20,8 +20,8 @@ test: setup lint ## everything that must hold, in under 15 minutes on two cores
 test-long: setup lint ## the same with the large counts
 	ARENITE_LONG=1 $(PYTEST) tests
 
-bench: setup ## instructions, RAM and flash of the zoo (and of the real networks where present) on an emulated Cortex-M4
-	$(BIN)/python models/benchmark.py --output docs/benchmarks.md
+bench: setup ## instructions, cycles, RAM and flash of the zoo (and of the real networks where present) on every emulated core
+	$(BIN)/python models/benchmark --output docs/benchmarks.md
 
 lint: setup ## style, types, architecture, generated code
 	$(BIN)/ruff check .
