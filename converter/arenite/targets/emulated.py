@@ -144,7 +144,8 @@ def build_run_model(model: ArtifactModel, form: Form, board: Board, *, optimize:
     generated = model.interpreted_source if interpreted else model.compiled_source
     glue = app_model_header(model, form).parent
     sources = [
-        SourceSet((*(interpreter_sources(runtime) if interpreted else ()), *kernel_sources(runtime)), includes),
+        *([SourceSet(interpreter_sources(runtime), includes)] if interpreted else []),
+        SourceSet(kernel_sources(runtime), includes),
         SourceSet(main, (app, *includes)),
         SourceSet((app / f"{form.value}.c", generated), (app, glue, model.folder, *own, *includes)),
     ]
