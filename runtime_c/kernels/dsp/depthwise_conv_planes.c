@@ -4,40 +4,19 @@
 
 #include "clamp.h"
 #include "depthwise_core.h"
+#include "interleave.h"
 #include "planes.h"
 #include "portable/window.h"
-#include "widen.h"
+#include <stddef.h>
+#include <string.h>
 
 #define CHANNELS 4
-
-static inline uint32_t low_halves(uint32_t low, uint32_t high) {
-    return (low & 0xffffu) | high << 16;
-}
-
-static inline uint32_t high_halves(uint32_t low, uint32_t high) {
-    return low >> 16 | (high & 0xffff0000u);
-}
 
 /* Where the rows of a strip come from. A row outside the image reads one pixel of padding, again and again. */
 typedef struct source {
     const int8_t *pixel;
     int32_t step;
 } source;
-
-/* `columns` pairs of pixels of two rows, four channels, to every other word of four planes. */
-static void interleave(source upper, source lower, uint32_t *restrict to, int32_t columns, int32_t plane) {
-    uint32_t *const to1 = to + plane, *const to2 = to1 + plane, *const to3 = to2 + plane;
-    for (int32_t i = 0; i < 2 * columns; i += 2) {
-        const uint32_t u = arn_load_word(upper.pixel), v = arn_load_word(lower.pixel);
-        const uint32_t even = low_halves(u, v), odd = high_halves(u, v); /* bytes u0 u1 v0 v1, u2 u3 v2 v3 */
-        to[i] = arn_widen_even(even);
-        to1[i] = arn_widen_odd(even);
-        to2[i] = arn_widen_even(odd);
-        to3[i] = arn_widen_odd(odd);
-        upper.pixel += upper.step;
-        lower.pixel += lower.step;
-    }
-}
 
 typedef struct strip {
     uint32_t *planes;
@@ -56,7 +35,13 @@ static source row_of(const arn_depthwise_conv_params *p, const arn_rows *x, cons
 
 /* Rows `row` and `row + 1` into one word of every column: the first (0) or the second (1). */
 static void fill(const arn_depthwise_conv_params *p, const arn_rows *x, const strip *s, int32_t row, int32_t channel, int32_t word) {
-    interleave(row_of(p, x, s, row, channel), row_of(p, x, s, row + 1, channel), s->planes + 2 * s->before + word, s->inside, s->plane);
+    const source upper = row_of(p, x, s, row, channel), lower = row_of(p, x, s, row + 1, channel);
+    const arn_interleave_job job = {
+        upper.pixel, lower.pixel, upper.step, lower.step, s->planes + 2 * s->before + word, 4 * s->plane, 8, s->inside,
+    };
+    if (s->inside > 0) {
+        arn_interleave(&job);
+    }
 }
 
 void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,

@@ -18,59 +18,21 @@
  *     r1  weights      r8, r9   words of pixels      r3   bytes from the first channel's sequences to where this block begins
  *     r2  parts        r10, r11 pairs of taps        lr   where the chain is entered
  *
- * What a block of outputs needs once is kept in registers of the floating-point unit where there is one, else on the stack. */
+ * What a block of outputs needs once is in the frame (frame.h). */
 #if defined(__ARM_FEATURE_DSP)
+
+#include "frame.h"
 
     .syntax unified
     .thumb
 
-    .equ PARTS, 0
-    .equ WEIGHTS, 1
-    .equ OUT, 2
-    .equ STEP, 3
-    .equ COUNT, 4
-    .equ ZERO_POINT, 5
-    .equ FRAME, 28
-
-.macro KEEP register, place
-#if defined(__ARM_FP)
-    .if \place == PARTS
-    vmov s0, \register
-    .elseif \place == WEIGHTS
-    vmov s1, \register
-    .elseif \place == OUT
-    vmov s2, \register
-    .elseif \place == STEP
-    vmov s3, \register
-    .elseif \place == COUNT
-    vmov s4, \register
-    .else
-    vmov s5, \register
-    .endif
-#else
-    str \register, [sp, #4 * \place]
-#endif
-.endm
-
-.macro TAKE register, place
-#if defined(__ARM_FP)
-    .if \place == PARTS
-    vmov \register, s0
-    .elseif \place == WEIGHTS
-    vmov \register, s1
-    .elseif \place == OUT
-    vmov \register, s2
-    .elseif \place == STEP
-    vmov \register, s3
-    .elseif \place == COUNT
-    vmov \register, s4
-    .else
-    vmov \register, s5
-    .endif
-#else
-    ldr \register, [sp, #4 * \place]
-#endif
-.endm
+#define PARTS      0
+#define WEIGHTS    1
+#define OUT        2
+#define STEP       3
+#define COUNT      4
+#define ZERO_POINT 5
+#define PLACES     6
 
     .equ PAIR_BYTES, 28
 
@@ -93,8 +55,8 @@
 /* All blocks of a job. `odd`: the number of pairs of a part is. */
 .macro BLOCKS name, odd
 \name:
-    TAKE r2, PARTS
-    TAKE r1, WEIGHTS
+    TAKE(r2, PARTS)
+    TAKE(r1, WEIGHTS)
     ldr r0, [r2], #4
     ldm r1!, {r4, r10}
     mov r5, r4
@@ -121,10 +83,10 @@
     bne \name\()_part
 
     /* The word behind the last pair is the multiplier. */
-    TAKE r9, ZERO_POINT
-    TAKE r8, COUNT
-    TAKE r0, OUT
-    TAKE r1, STEP
+    TAKE(r9, ZERO_POINT)
+    TAKE(r8, COUNT)
+    TAKE(r0, OUT)
+    TAKE(r1, STEP)
     smmlar r4, r4, r10, r9
     smmlar r5, r5, r10, r9
     smmlar r6, r6, r10, r9
@@ -142,8 +104,8 @@
     strb r7, [r0, r1]
     add r0, r0, r1, lsl #1
     add r3, #8
-    KEEP r8, COUNT
-    KEEP r0, OUT
+    KEEP(r8, COUNT)
+    KEEP(r0, OUT)
     bne \name
     b .Ldone
 .endm
@@ -155,14 +117,14 @@
     .thumb_func
 arn_depthwise_taps:
     push {r4-r11, lr}
-    sub sp, sp, #FRAME
+    sub sp, sp, #FRAME_BYTES(PLACES)
     ldm r0, {r1-r8}
-    KEEP r1, PARTS
-    KEEP r2, WEIGHTS
-    KEEP r3, OUT
-    KEEP r4, STEP
-    KEEP r7, COUNT
-    KEEP r8, ZERO_POINT
+    KEEP(r1, PARTS)
+    KEEP(r2, WEIGHTS)
+    KEEP(r3, OUT)
+    KEEP(r4, STEP)
+    KEEP(r7, COUNT)
+    KEEP(r8, ZERO_POINT)
     mov r3, r6
     mov r9, #PAIR_BYTES
     lsls r6, r5, #31
@@ -179,7 +141,7 @@ arn_depthwise_taps:
     add r0, r0, r1, lsl #1
     strb r6, [r0]
 .Ldone:
-    add sp, sp, #FRAME
+    add sp, sp, #FRAME_BYTES(PLACES)
     pop {r4-r11, pc}
 .Lodd_job:
     adr.w lr, .Lodd_end - 4 /* without the move behind the chain */
