@@ -12,7 +12,6 @@
 typedef struct placed_windows {
     arn_dot_walk walk;
     int32_t places;     /* 1, or a multiple of ARN_DOT_COLUMNS */
-    int32_t y_step;     /* from place to place of the result */
     arn_span steps;     /* tap rows, each of which is a walk; the walk of the first may cover them all */
     int32_t top;        /* row of the image that tap row 0 reads */
     int32_t x_offset;   /* in a row of the image, of the first tap inside, at the first place */
@@ -74,35 +73,42 @@ static ARN_NOINLINE void place(placed_windows *v, const arn_conv_params *p, cons
     }
 }
 
+/* The outputs of a block of filters where a window is not one walk. */
+static ARN_NOINLINE void filter_steps(const arn_conv_params *p, const arn_output_params *output, const uint32_t start[ARN_DOT_FILTERS],
+                                      const arn_rows *x, const placed_windows *v, int32_t first, int32_t count, const int8_t *w,
+                                      const int32_t *multiplier, int8_t *y) {
+    const int32_t columns = v->places > 1 ? ARN_DOT_COLUMNS : 1;
+    int32_t x_offset = v->x_offset + first;
+    for (int32_t n = v->places; n > 0; n -= columns, x_offset += columns * v->walk.column, y += columns * v->walk.y_step) {
+        arn_dot_block acc;
+        arn_dot_begin(acc, start);
+        for (int32_t ky = v->steps.begin; ky < v->steps.end; ky++) {
+            arn_dot_walk_s8(acc, &v->walk, count, columns, arn_row(x, v->top + ky * p->dilation_h) + x_offset, w + ky * v->filter_row);
+        }
+        arn_requantize_block_s8(output, acc[0], multiplier, count, columns, y, v->walk.y_step);
+    }
+}
+
 /* The outputs of `filters` filters from `weight` on, which belong to a group whose first input channel is `first`, at every place. */
 static ARN_NOINLINE void filter_group(const arn_conv_params *p, const arn_rows *x, const placed_windows *v, int32_t first, int32_t filters,
                                       const int8_t *weight, const int32_t *bias, const int32_t *multiplier, int8_t *out) {
     const arn_output_params output = {p->output_zero_point, p->shift, p->activation_min, p->activation_max};
     const int32_t columns = v->places > 1 ? ARN_DOT_COLUMNS : 1;
     for (int32_t left = filters, count; left > 0; left -= count) {
-        uint32_t start[ARN_DOT_FILTERS] = {0};
+        uint32_t start[ARN_DOT_FILTERS];
         count = arn_dot_count(left, columns);
-        for (int32_t f = 0; f < count; f++) {
-            start[f] = (uint32_t)bias[f];
-            if (v->paddings > 0) {
+        for (int32_t f = 0; f < ARN_DOT_FILTERS; f++) {
+            start[f] = f < count ? (uint32_t)bias[f] : 0;
+            if (f < count && v->paddings > 0) {
                 start[f] += padding_sum(v, weight + f * v->walk.filter) * (uint32_t)p->input_zero_point;
             }
         }
-        int32_t x_offset = v->x_offset + first;
-        int8_t *y = out;
-        for (int32_t n = v->places; n > 0; n -= columns, x_offset += columns * v->walk.column, y += columns * v->y_step) {
-            arn_dot_block acc;
-            for (int32_t f = 0; f < ARN_DOT_FILTERS; f++) {
-                acc[0][f] = acc[1][f] = start[f];
-            }
-            for (int32_t ky = v->steps.begin; ky < v->steps.end; ky++) {
-                arn_dot_walk_s8(acc, &v->walk, count, columns, arn_row(x, v->top + ky * p->dilation_h) + x_offset,
-                                weight + ky * v->filter_row + v->w_offset);
-            }
-            arn_requantize_s8(&output, acc[0], multiplier, count, y);
-            if (columns > 1) {
-                arn_requantize_s8(&output, acc[1], multiplier, count, y + v->y_step);
-            }
+        const int8_t *const w = weight + v->w_offset;
+        if (v->steps.end - v->steps.begin == 1) {
+            const int8_t *from = arn_row(x, v->top + v->steps.begin * p->dilation_h) + v->x_offset + first;
+            arn_dot_outputs_s8(&output, start, &v->walk, count, v->places, from, w + v->steps.begin * v->filter_row, multiplier, out);
+        } else {
+            filter_steps(p, &output, start, x, v, first, count, w, multiplier, out);
         }
         weight += count * v->walk.filter;
         bias += count, multiplier += count, out += count;
@@ -137,6 +143,8 @@ void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t 
     v.filter_tap = p->in_c / p->group;
     v.filter_row = p->kernel_w * v.filter_tap;
     v.walk.filter = p->kernel_h * v.filter_row;
+    v.walk.zero_point = p->output_zero_point;
+    v.walk.shift = p->shift;
 
     int32_t sides = begin; /* rows of which places that read padding at the sides are done */
     for (int32_t oy = begin; oy < end; oy++) {
@@ -152,7 +160,7 @@ void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t 
             if (left >= 0 && left <= last_left) {
                 v.places = places(left, last_left, p->stride_w, out_w - ox);
                 v.walk.column = p->stride_w * p->in_c;
-                v.y_step = p->out_c;
+                v.walk.y_step = p->out_c;
                 next = ox + v.places;
             } else {
                 next = ox + 1;
@@ -162,7 +170,7 @@ void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t 
                 taps = arn_window_span(left, p->in_w, p->kernel_w, p->dilation_w);
                 v.places = sides - oy;
                 v.walk.column = p->stride_h * x->pitch;
-                v.y_step = y->pitch;
+                v.walk.y_step = y->pitch;
             }
             place(&v, p, x, rows, left, taps);
             int8_t *out = arn_row(y, oy) + ox * p->out_c;

@@ -4,6 +4,7 @@
 #if !defined(ARN_HAS_MVE)
 
 #include "arithmetic.h"
+#include "depthwise_lines.h"
 #include "dot.h"
 #include "window.h"
 
@@ -66,6 +67,10 @@ static void accumulate(uint32_t acc[BLOCK], int32_t channels, const tap_walk *wa
 
 void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int8_t *weight, const int32_t *bias,
                                 const int32_t *multiplier, const arn_rows *y, int32_t begin, int32_t end) {
+    if (arn_is_depthwise_lines(p) && x->rows >= p->in_h && y->rows >= p->out_h) {
+        arn_depthwise_lines_s8(p, x, weight, bias, multiplier, y, begin, end);
+        return;
+    }
     const int32_t outputs = p->out_c / p->in_c; /* of an input channel */
     const arn_output_params output = {p->output_zero_point, p->shift, p->activation_min, p->activation_max};
     const int8_t z = (int8_t)p->input_zero_point;
@@ -108,7 +113,7 @@ void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_ro
                     const int8_t *from = arn_row(x, top + ky * p->dilation_h) + at_x + channel;
                     accumulate(acc, count, &inside, from, weight + (ky * p->kernel_w + columns.begin) * p->out_c + c);
                 }
-                arn_requantize_s8(&output, acc, multiplier + c, count, out);
+                arn_requantize_block_s8(&output, acc, multiplier + c, count, 1, out, 0);
                 out += count;
                 c += count;
             }

@@ -4,11 +4,12 @@
 
 #include "dot.h"
 
-/* acc[f] += the walk of x with filter f. */
-void arn_dot_4x1(uint32_t acc[4], const arn_dot_walk *walk, const int8_t *x, const int8_t *w);
+/* acc[f] += the walk of x with filter f. With Thumb-2, where multiplier is not null, y receives results limited to int8 instead, and acc
+ * stays as it is. */
+void arn_dot_4x1(uint32_t *acc, const arn_dot_walk *walk, const int8_t *x, const int8_t *w, const int32_t *multiplier, int8_t *y);
 
-/* acc[4 * c + f] += the walk of column c with filter f: three or two filters, two columns. Thumb-2 only. */
-void arn_dot_3x2(uint32_t acc[8], const arn_dot_walk *walk, const int8_t *x, const int8_t *w);
-void arn_dot_2x2(uint32_t acc[8], const arn_dot_walk *walk, const int8_t *x, const int8_t *w);
+/* The same for three or two filters, in two columns, with acc[4 * c + f]. Thumb-2 only. */
+void arn_dot_3x2(uint32_t *acc, const arn_dot_walk *walk, const int8_t *x, const int8_t *w, const int32_t *multiplier, int8_t *y);
+void arn_dot_2x2(uint32_t *acc, const arn_dot_walk *walk, const int8_t *x, const int8_t *w, const int32_t *multiplier, int8_t *y);
 
 #endif
