@@ -30,6 +30,8 @@ class Case:
     """Arrays; None where an optional one is absent."""
     y: Array = field(repr=False)
     """What the output buffer holds before the call; flat."""
+    scratch: int = 0
+    """Bytes."""
 
 
 def generator(draw: DrawFn) -> np.random.Generator:

@@ -55,7 +55,7 @@ def _call(case: Case) -> bytes:
     operator = OPERATOR_BY_NAME[case.op]
     record = np.asarray(encode(operator, case.variant, case.record), np.int32)
     parts = [
-        struct.pack("<6I", operator.code, VARIANTS[case.variant], record.size, len(case.inputs), case.y.nbytes, 0),
+        struct.pack("<6I", operator.code, VARIANTS[case.variant], record.size, len(case.inputs), case.y.nbytes, case.scratch),
         record.tobytes(),
     ]
     for array in case.inputs:
