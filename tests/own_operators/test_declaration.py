@@ -71,7 +71,10 @@ CONTRADICTIONS: dict[str, tuple[Change, str]] = {
     "C of no kernel": (lambda o: with_c(o, kernels={**o.c.kernels, "int32": "arn_kernel_x"}), "C kernel for int32, but no NumPy kernel"),
     "a C file is missing": (lambda o: with_c(o, sources=("other.c",)), "other.c cannot be read"),
     "no C file": (lambda o: with_c(o, sources=()), "has no C source"),
-    "the header lacks it": (lambda o: with_c(o, functions={**o.c.functions, "int8": "median_s8"}), "header .* have median_s8"),
+    "the header lacks it": (
+        lambda o: with_c(o, functions={**o.c.functions, "int8": "median_s8"}),
+        r"median_s8, .*, is not in its C header",
+    ),
     "headers alone": (lambda o: with_c(o, sources=("median_filter.h",)), "has no C source"),
     "nine operands": (lambda o: replace(o, inputs=o.inputs * 9), "has 9 operands and 1 outputs, a kernel at most 8 and 4"),
     "no shape rule": (lambda o: replace(o, shape=None), "either a shape rule or `results`"),
@@ -195,6 +198,37 @@ RULES: dict[str, tuple[Change, str]] = {
     "importer": (lambda o: replace(o, importer=fails), r"node first: the importer of .* failed: ZeroDivisionError"),
     "record": (lambda o: replace(o, record=fails), "its record of node first failed: ZeroDivisionError"),
     "fields": (lambda o: replace(o, record=lambda node, inputs, outputs: {"rows": 1}), "record rule gives .'rows'., its fields are"),
+    "a negative size": (
+        lambda o: replace(o, shape=lambda inputs, attributes: (1, -2, 33)),
+        r"shape rule gives \(1, -2, 33\), and no size is negative",
+    ),
+    "no values": (lambda o: replace(o, importer=lambda node: None), "node first: the importer of .* returned None, not a list"),
+    "a bare name": (
+        lambda o: replace(o, importer=lambda node: node.emit(o.name, [node.activation(0)], window=3)),
+        "returned .*, not a list of what",
+    ),
+    "two values": (lambda o: replace(o, importer=lambda node: 2 * [node.activation(0)]), "returned 2 values, the node has 1 outputs"),
+    "an attribute": (
+        lambda o: replace(o, importer=lambda node: [node.emit(o.name, [node.activation(0)], windw=3)]),
+        "without the attribute window, which the operator declares; it gave windw",
+    ),
+    "no record": (lambda o: replace(o, record=lambda node, inputs, outputs: None), "record rule gives None, not a mapping"),
+    "a text": (
+        lambda o: replace(o, record=lambda node, inputs, outputs: {"rows": 2, "length": 33, "window": "3"}),
+        "gives window = '3' for node first: no number",
+    ),
+    "a fraction": (
+        lambda o: replace(o, record=lambda node, inputs, outputs: {"rows": 2, "length": 33, "window": 2.5}),
+        "window = 2.5 for node first: the field is an integer",
+    ),
+    "64 bits": (
+        lambda o: replace(o, record=lambda node, inputs, outputs: {"rows": 2, "length": 33, "window": 2**40}),
+        "window = 1099511627776 for node first: the field is an integer of 32 bits",
+    ),
+    "an array": (
+        lambda o: replace(o, record=lambda node, inputs, outputs: {"rows": 2, "length": 33, "window": (3, 3)}),
+        "2 numbers, the field holds 1",
+    ),
     "scratch": (lambda o: replace(o, scratch=fails), "its scratch rule for node first failed"),
     "lower": (lambda o: replace(o, keeps_scale=False, lower=fails), "node first: `lower` of .* failed: ZeroDivisionError"),
     "kernel": (

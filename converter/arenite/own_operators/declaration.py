@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import arenite_runtime
+import numpy as np
 
 from arenite.errors import OperatorError
 from arenite.graph.node import Node
@@ -17,6 +18,7 @@ from arenite.graph.operators.declaration import Attribute, Attributes, Form, Inp
 from arenite.graph.tensor import DType, Tensor
 
 NEWEST = 1 << 31
+_INT32 = -(1 << 31), (1 << 31) - 1
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,16 @@ class OwnOperator:
     def _record(self, node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
         record: Record = self._call(f"record of node {node.name}", self.record, node, inputs, outputs)
         names = [field.name for field in self.kernels.fields]
+        if not isinstance(record, Mapping):
+            raise OperatorError(f"own operator {self.name}: its record rule gives {record!r}, not a mapping from {', '.join(names)}")
         if sorted(record) != sorted(names):
             raise OperatorError(f"own operator {self.name}: its record rule gives {sorted(record)}, its fields are {sorted(names)}")
+        for field in self.kernels.fields:
+            wrong = _mismatch(field, record[field.name])
+            if wrong:
+                raise OperatorError(
+                    f"own operator {self.name}: its record rule gives {field.name} = {record[field.name]!r} for node {node.name}: {wrong}"
+                )
         return record
 
     def _scratch(self, node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
@@ -160,9 +170,28 @@ class OwnOperator:
 
     def _checked_shape(self, shape: Any) -> Shape:
         try:
-            return tuple(int(size) for size in shape)
+            sizes = tuple(int(size) for size in shape)
         except (TypeError, ValueError):
             raise OperatorError(f"own operator {self.name}: its shape rule gives {shape!r}, not a tuple of integers") from None
+        if any(size < 0 for size in sizes):
+            raise OperatorError(f"own operator {self.name}: its shape rule gives {shape!r}, and no size is negative")
+        return sizes
+
+
+def _mismatch(field: arenite_runtime.Field, value: Any) -> str | None:
+    """Why `value` is none of the field's; the C structure has no room for anything else."""
+    numbers = np.asarray(value).reshape(-1)
+    if numbers.dtype.kind not in "biuf":
+        return "no number"
+    if numbers.size != field.length:
+        return f"{numbers.size} numbers, the field holds {field.length}"
+    if field.is_float:
+        return None
+    if not all(float(number).is_integer() for number in numbers):
+        return "the field is an integer; is_float=True makes it a float32"
+    if any(not _INT32[0] <= int(number) <= _INT32[1] for number in numbers):
+        return f"the field is an integer of 32 bits, from {_INT32[0]} to {_INT32[1]}"
+    return None
 
 
 OWN_OPERATORS: dict[str, OwnOperator] = {}

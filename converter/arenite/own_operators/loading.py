@@ -95,7 +95,7 @@ def check(operator: OwnOperator) -> None:
         for where, text in (("header", texts[operator.c.header]), ("sources", "\n".join(texts[file] for file in operator.c.sources))):
             if not re.search(rf"\b{re.escape(symbol)}\b", text):
                 files = operator.c.header if where == "header" else ", ".join(operator.c.sources)
-                raise OperatorError(f"{name}: its C {where} ({files}) do not have {symbol}, which its declaration names")
+                raise OperatorError(f"{name}: {symbol}, which its declaration names, is not in its C {where} ({files})")
 
 
 def _check_unique(operator: OwnOperator, source: str) -> None:
