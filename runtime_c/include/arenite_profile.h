@@ -7,25 +7,24 @@
 
 #include <stdint.h>
 
-#define ARN_NO_LAYER (-1)
-
-#if defined(ARN_PROFILE)
-
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* From here on it is layer number `layer` of the model that runs, as `arenite inspect` counts them, until the next call; ARN_NO_LAYER: what
- * is part of none. In branches and loops a layer may begin any number of times. */
+#define ARN_NO_LAYER (-1)
+
+/* The application's. From here on it is layer number `layer` of the model that runs, as `arenite inspect` counts them, until the next call;
+ * ARN_NO_LAYER: what is part of none. In branches and loops a layer may begin any number of times. */
 void arn_layer_begins(int32_t layer);
 
-#ifdef __cplusplus
-}
-#endif
-
+#if defined(ARN_PROFILE)
 #define ARN_LAYER(layer) arn_layer_begins(layer)
 #else
 #define ARN_LAYER(layer) ((void)0)
+#endif
+
+#ifdef __cplusplus
+}
 #endif
 
 #endif

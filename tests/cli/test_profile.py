@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,6 +17,7 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("arm-none-eabi-gcc"), reason="arm-none-eabi-gcc is not installed"),
 ]
 
+CLI = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 VOID = {"meta", "br", "hr", "img", "link"}
 
 
@@ -55,6 +58,9 @@ def test_json(project, arenite, form):
     assert value["stack_bytes"] > 0 and value["flash"]["code_bytes"] > value["layers"][1]["code_bytes"] > 0
     assert value["instructions"] < value["cycles"] < 3 * value["instructions"]
     assert value["output"] is None
+    described = set(re.findall(r"[`\"]([a-z_0-9]+)[`\"]", CLI.split("## JSON")[1]))
+    inner = {key for part in ("flash", "rest") for key in value[part]} | {key for part in ("layers", "functions") for key in value[part][0]}
+    assert set(value) | inner <= described
 
 
 def test_a_core_without_a_model_of_its_cycles(project, arenite):
@@ -106,6 +112,8 @@ def test_what_it_runs_on(project, arenite):
         (("--input", "absent.npz"), 6, "absent.npz"),
         (("--target", "cortex-m9"), 10, "there is no target cortex-m9"),
         (("--form", "both"), 2, "both"),
+        (("--measured", "absent.txt"), 11, "absent.txt cannot be read"),
+        (("--measured", "absent.txt", "--target", "cortex-m9"), 10, "there is no target cortex-m9"),
         (("--html", "absent/page.html"), 9, "absent/page.html cannot be written"),
     ],
 )
@@ -113,6 +121,16 @@ def test_mistakes(project, arenite, tmp_path, monkeypatch, words, code, message)
     monkeypatch.chdir(tmp_path)
     outcome = arenite("profile", project.built, *words)
     assert outcome.code == code and message in outcome.err
+
+
+def test_what_a_board_measured(project, arenite, tmp_path):
+    log = tmp_path / "board.txt"
+    log.write_text("clock_bits 32\nlayer -1 5 100\nlayer 1 1 7776\nstatus 0\n")
+    words = ("profile", project.built, "--measured", log, "--html", tmp_path / "page.html")
+    value = arenite(*words, "--json").json
+    assert (value["cycles"], value["instructions"], value["layers"][1]["per_mac"]) == (7876, None, 2.0)
+    assert "7,876 cycles an inference" in arenite(*words).out
+    assert "7,876 cycles an inference" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_a_folder_that_is_none_of_ours(arenite, tmp_path):

@@ -10,6 +10,7 @@ from arenite.errors import ArtifactError
 from arenite.profile.contents import Cost, LayerProfile, Profile
 from arenite.report import from_json
 from arenite.targets.block_counts import NO_LAYER
+from arenite.targets.catalogue import target_named
 from arenite.targets.emulated import Form
 
 _LAYER = re.compile(r"^\s*layer (-1|\d+) (\d+) (\d+)\s*$", re.MULTILINE)
@@ -21,8 +22,9 @@ def read_board_log(folder: Path, log: Path, *, target: str, form: Form) -> Profi
     """The profile of the artifact in `folder`, from the text in `log`, which may hold other lines, too.
 
     `target` and `form` are what the board ran; the text does not say. Raises ArtifactError where the text is of another model, of a run
-    that failed, or none of such a program.
+    that failed, or none of such a program; ToolError for an unknown target.
     """
+    target_named(target)
     artifact = read_artifact(folder)
     report = from_json(artifact.report, str(folder / REPORT))
     text = _read(log)
