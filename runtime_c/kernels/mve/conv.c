@@ -27,6 +27,7 @@ typedef struct shape {
     int32_t rows;   /* of taps that are copied together; 0: taps are read where they lie */
     int32_t taps;   /* of a row that are copied together */
     int joined;     /* a row of taps is contiguous in the image */
+    int twice;      /* two windows inside are computed together */
     int32_t batch;  /* columns that are copied together; 0 where a column is more than a segment, or read where it lies */
 } shape;
 
@@ -57,6 +58,7 @@ static shape shape_of(const arn_conv_params *p) {
     } else if (s.run > ARN_MVE_SEGMENT) {
         s.taps = ARN_MVE_SEGMENT / s.depth;
     }
+    s.twice = s.joined && s.rows == 0 && s.run % 16 == 0;
     s.batch = s.joined && s.rows >= p->kernel_h ? BUFFER / s.filter : 0;
     return s;
 }
@@ -221,8 +223,17 @@ static void multiply_windows(const arn_conv_params *p, const shape *s, const arn
         }
         return;
     }
+    const int32_t last = p->in_w - (p->kernel_w - 1) * p->dilation_w - 1 - p->stride_w; /* where two windows in a row are inside */
     for (; columns > 0; columns--, ox++, acc += filters) {
         move_to(p, x, ox, v);
+        if (columns > 1 && s->twice && v->whole && v->left <= last) {
+            const arn_mve_runs runs = {s->run, p->kernel_h, p->dilation_h * x->pitch, s->run};
+            const int8_t *at = x->base + v->top * x->pitch + v->left * p->in_c + v->first;
+            arn_mve_clear(acc, 2 * filters);
+            arn_mve_add_products_twice(&runs, at, p->stride_w * p->in_c, w, s->filter, filters, acc);
+            columns--, ox++, acc += filters;
+            continue;
+        }
         arn_mve_clear(acc, filters);
         if (s->rows > 0) {
             add_copied(p, s, x, v, w, filters, buffer, acc);
@@ -247,7 +258,8 @@ void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t 
     for (int32_t c = 0, filters; c < p->out_c; c += filters) {
         const int32_t group = c / group_filters;
         const int32_t left = (group + 1) * group_filters - c;
-        filters = left < ARN_MVE_ACCUMULATORS ? left : ARN_MVE_ACCUMULATORS;
+        const int32_t limit = s.twice ? ARN_MVE_ACCUMULATORS / 2 : ARN_MVE_ACCUMULATORS;
+        filters = left < limit ? left : limit;
         const int32_t most = ARN_MVE_ACCUMULATORS / filters; /* windows at a time */
         const int8_t *w = weight + c * s.filter;
         for (int32_t oy = begin; oy < end; oy++) {

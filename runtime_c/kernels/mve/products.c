@@ -12,6 +12,7 @@ static arn_mve_segment *const column[ARN_MVE_VECTORS] = {
 static arn_mve_segment *const whole[ARN_MVE_VECTORS] = {
     arn_mve_whole_1, arn_mve_whole_2, arn_mve_whole_3, arn_mve_whole_4, arn_mve_whole_5, arn_mve_whole_6, arn_mve_whole_7,
 };
+static arn_mve_segment *const two[ARN_MVE_TWO_VECTORS] = {arn_mve_two_1, arn_mve_two_2, arn_mve_two_3};
 static arn_mve_segment *const ragged[ARN_MVE_VECTORS] = {
     arn_mve_ragged_1, arn_mve_ragged_2, arn_mve_ragged_3, arn_mve_ragged_4, arn_mve_ragged_5, arn_mve_ragged_6, arn_mve_ragged_7,
 };
@@ -31,7 +32,7 @@ static void add_segments(const arn_mve_runs *runs, const int8_t *x, const int8_t
     if (filters > 1) {
         const int32_t vectors = (runs->length + 15) >> 4;
         const arn_mve_walk walk = {
-            filters >> 1, runs->count, runs->x_step, runs->w_step, acc_step, pitch - runs->length, runs->length - 16 * (vectors - 1),
+            filters >> 1, runs->count, runs->x_step, runs->w_step, acc_step, pitch - runs->length, runs->length - 16 * (vectors - 1), 0, 0,
         };
         (walk.first == 16 ? whole : ragged)[vectors - 1](x, w, acc, &walk);
     }
@@ -76,9 +77,33 @@ void arn_mve_add_products(const arn_mve_runs *runs, const int8_t *x, const int8_
     }
 }
 
+void arn_mve_add_products_twice(const arn_mve_runs *runs, const int8_t *x, int32_t second, const int8_t *w, int32_t pitch, int32_t filters,
+                                int32_t *acc) {
+    const int32_t vectors = runs->length >> 4;
+    const int32_t parts = (vectors + ARN_MVE_TWO_VECTORS - 1) / ARN_MVE_TWO_VECTORS;
+    const int32_t most = (vectors + parts - 1) / parts;
+    if (filters & 1) {
+        const int32_t f = filters - 1;
+        const int8_t *x_run = x, *w_run = w + f * pitch;
+        for (int32_t i = runs->count; i > 0; i--, x_run += runs->x_step, w_run += runs->w_step) {
+            acc[f] = product(acc[f], x_run, w_run, runs->length);
+            acc[filters + f] = product(acc[filters + f], x_run + second, w_run, runs->length);
+        }
+    }
+    if (filters > 1) {
+        for (int32_t left = vectors; left > 0; left -= most, x += 16 * most, w += 16 * most) {
+            const int32_t n = left < most ? left : most;
+            const arn_mve_walk walk = {
+                filters >> 1, runs->count, runs->x_step, runs->w_step, 0, pitch - 16 * n, 16, second, 4 * filters,
+            };
+            two[n - 1](x, w, acc, &walk);
+        }
+    }
+}
+
 void arn_mve_columns(const int8_t *x, int32_t x_step, int32_t columns, const int8_t *w, int32_t length, int32_t filters, int32_t *acc) {
     if (length <= ARN_MVE_SEGMENT && length % 16 == 0 && filters > 1) {
-        const arn_mve_walk walk = {filters >> 1, columns, x_step, 0, 4 * filters, 0, 16};
+        const arn_mve_walk walk = {filters >> 1, columns, x_step, 0, 4 * filters, 0, 16, 0, 0};
         column[length / 16 - 1](x, w, acc, &walk);
         if (filters & 1) {
             w += (filters - 1) * length;
@@ -95,6 +120,12 @@ void arn_mve_columns(const int8_t *x, int32_t x_step, int32_t columns, const int
         return;
     }
     const arn_mve_runs runs = {length, 1, 0, 0};
+    if (length % 16 == 0) {
+        for (; columns > 1; columns -= 2, x += 2 * x_step, acc += 2 * filters) {
+            arn_mve_clear(acc, 2 * filters);
+            arn_mve_add_products_twice(&runs, x, x_step, w, length, filters, acc);
+        }
+    }
     for (; columns > 0; columns--, x += x_step, acc += filters) {
         arn_mve_clear(acc, filters);
         arn_mve_add_products(&runs, x, w, length, filters, acc);

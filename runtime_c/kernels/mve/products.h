@@ -32,6 +32,11 @@ static inline void arn_mve_clear(int32_t *acc, int32_t filters) {
 /* acc[f] += Σ x[i] · w[f * pitch + i] over the runs, for `filters` filters. Reads no byte outside of them. */
 void arn_mve_add_products(const arn_mve_runs *runs, const int8_t *x, const int8_t *w, int32_t pitch, int32_t filters, int32_t *acc);
 
+/* The same for two columns at once, of which the second lies `second` bytes behind the first, and its accumulators at acc + filters. Runs
+ * are a multiple of 16 bytes long. */
+void arn_mve_add_products_twice(const arn_mve_runs *runs, const int8_t *x, int32_t second, const int8_t *w, int32_t pitch, int32_t filters,
+                                int32_t *acc);
+
 /* acc[c * filters + f] = Σ x[c * x_step + i] · w[f * length + i]: columns of `length` bytes that are whole. */
 void arn_mve_columns(const int8_t *x, int32_t x_step, int32_t columns, const int8_t *w, int32_t length, int32_t filters, int32_t *acc);
 

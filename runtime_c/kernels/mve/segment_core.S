@@ -8,6 +8,7 @@
  *     column    acc = x · w       vectors are full, filters follow each other without a gap
  *     whole     acc += x · w      vectors are full, walk->rest bytes lie between the segments of two filters
  *     ragged    the same, and of the first vector only walk->first lanes count
+ *     two       as `whole`, for two columns of at most three vectors at once: every weight is loaded once for both
  *
  * A filter's load and multiplication alternate: a core with two beats a cycle overlaps them.
  *
@@ -33,6 +34,8 @@
     .set WALK_ACC_STEP, 16
     .set WALK_REST, 20
     .set WALK_FIRST, 24
+    .set WALK_SECOND_X, 28
+    .set WALK_SECOND_ACC, 32
 
     /* acc += (segment vector `lane`) · (the next 16 weights), with `move` the pointer's; `form` is vmladav or vmladava. */
     .macro MULTIPLY form, acc, lane, weights, move:vararg
@@ -174,6 +177,79 @@
     bne 1b
     END arn_mve_ragged_\n
     .endm
+
+    /* Two columns of up to three vectors: q0 … are of the first, those after them of the second. r11 is the second one's accumulators. */
+    .macro TWICE n, a, b, lane
+    vldrb.8 q7, [r5], #16
+    vmladava.s8 \a, q\lane, q7
+    .altmacro
+    SECOND \n, \b, %(\lane + \n)
+    .noaltmacro
+    .endm
+
+    .macro SECOND n, acc, lane
+    vmladava.s8 \acc, q\lane, q7
+    .endm
+
+    .macro TWICE_EACH n, a, b
+    .set lane, 0
+    .rept \n
+    .altmacro
+    NEXT_TWICE \n, \a, \b, %lane
+    .noaltmacro
+    .set lane, lane + 1
+    .endr
+    .endm
+
+    .macro NEXT_TWICE n, a, b, lane
+    TWICE \n, \a, \b, \lane
+    .endm
+
+    .macro LOAD_SECOND n, lane
+    vldrb.8 q\lane, [r12, #16 * (\lane - \n)]
+    .endm
+
+    .macro LOADS_SECOND n
+    .set lane, \n
+    .rept \n
+    .altmacro
+    LOAD_SECOND \n, %lane
+    .noaltmacro
+    .set lane, lane + 1
+    .endr
+    .endm
+
+    /* r4, r6: filters of the first column; r8, r12: of the second. Rounds are counted on the stack. */
+    .macro TWO n
+    BEGIN arn_mve_two_\n
+    str r8, [sp, #-8]!
+1:  ldr r12, [r3, #WALK_SECOND_X]
+    add r12, r12, r0
+    LOADS \n, 0, r0
+    LOADS_SECOND \n
+    ROUND_BEGIN
+    ldr r11, [r3, #WALK_SECOND_ACC]
+    add r11, r11, r7
+2:  ldrd r4, r6, [r7]
+    ldrd r8, r12, [r11]
+    TWICE_EACH \n, r4, r8
+    add r5, r5, r10
+    TWICE_EACH \n, r6, r12
+    add r5, r5, r10
+    strd r4, r6, [r7], #8
+    strd r8, r12, [r11], #8
+    le lr, 2b
+    ldr r8, [sp]
+    ROUND_END
+    str r8, [sp]
+    bne 1b
+    add sp, sp, #8
+    END arn_mve_two_\n
+    .endm
+
+    .irp n, 1, 2, 3
+    TWO \n
+    .endr
 
     .irp n, 1, 2, 3, 4, 5, 6, 7
     COLUMN \n
