@@ -19,7 +19,7 @@ from kernels.portable_library import PortableLibrary
 
 
 @st.composite
-def _long(draw: DrawFn) -> Case:
+def long_filters(draw: DrawFn) -> Case:
     """One-dimensional, with filters of several parts and more outputs than a chunk."""
     case = draw(depthwise_conv(sound=True, size=4))
     record, rng = case.record, np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -80,8 +80,8 @@ def test_same_bytes_as_from_plain_constants(portable: PortableLibrary, case: Cas
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)
-@given(_long())
-def test_long_filters(portable: PortableLibrary, case: Case) -> None:
+@given(long_filters())
+def test_filters_of_several_parts(portable: PortableLibrary, case: Case) -> None:
     _check(portable, case)
 
 
