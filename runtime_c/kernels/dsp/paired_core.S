@@ -43,9 +43,9 @@
     .equ BACK, 4    /* what the stream is set back, bytes */
     .equ ENTRY, 8   /* address in the loop */
     .equ X_END, 12
-    .equ Y0, 16
-    .equ Y1, 20
-    .equ BLOCKS, 24
+    .equ Y0, 16     /* where the next block of column 0 goes */
+    .equ Y0_END, 20
+    .equ Y1, 24     /* bytes from there to column 1 */
     .equ ZERO_POINT, 28
     .equ PAIRS, 32
     .equ JOB, 36
@@ -61,8 +61,8 @@
 #endif
 
 /* Fills the frame from the job in r0; r1 becomes the stream. `loop` has `unroll` steps of `step_code` bytes each; a step moves on by `step_x`
- * and `step_stream` bytes. */
-.macro ENTER loop, unroll, step_code, step_x, step_stream
+ * and `step_stream` bytes, a block by 2^`log_block` outputs. */
+.macro ENTER loop, unroll, step_code, step_x, step_stream, log_block
     push {r4-r11, lr}
     sub sp, sp, #FRAME
     ldr r1, [r0, #JOB_X]
@@ -87,8 +87,10 @@
     ldr r3, [r0, #JOB_Y1]
     ldr r4, [r0, #JOB_BLOCKS]
     ldr r5, [r0, #JOB_ZERO_POINT]
-    strd r2, r3, [sp, #Y0]
-    strd r4, r5, [sp, #BLOCKS]
+    add r4, r2, r4, lsl #\log_block
+    subs r3, r3, r2
+    strd r2, r4, [sp, #Y0]
+    strd r3, r5, [sp, #Y1]
 .endm
 
 .macro LEAVE
@@ -125,7 +127,7 @@
 .endm
 
 FUNCTION arn_paired_pixels
-    ENTER .Lloop_2x4, UNROLL_2X4, 48, 8, 8
+    ENTER .Lloop_2x4, UNROLL_2X4, 48, 8, 8, 2
     ldr r4, [r0, #JOB_PAIRS]
     strd r4, r0, [sp, #PAIRS]
 .Lpair:
@@ -207,8 +209,8 @@ FUNCTION arn_paired_pixels
     smmlar lr, lr, r4, r0
     smmlar r8, r8, r5, r0
     smmlar r12, r12, r5, r0
-    ldrd r2, r3, [sp, #Y0]
-    ldr r4, [sp, #BLOCKS]
+    ldrd r2, r4, [sp, #Y0]
+    ldr r3, [sp, #Y1]
     ssat r7, #8, r7
     ssat r6, #8, r6
     ssat r9, #8, r9
@@ -217,17 +219,16 @@ FUNCTION arn_paired_pixels
     ssat r10, #8, r10
     ssat lr, #8, lr
     ssat r12, #8, r12
+    strb r11, [r2, r3]
     strb r7, [r2], #1
+    strb r10, [r2, r3]
     strb r6, [r2], #1
+    strb lr, [r2, r3]
     strb r9, [r2], #1
+    strb r12, [r2, r3]
     strb r8, [r2], #1
-    strb r11, [r3], #1
-    strb r10, [r3], #1
-    strb lr, [r3], #1
-    strb r12, [r3], #1
-    subs r4, #1
-    strd r2, r3, [sp, #Y0]
-    str r4, [sp, #BLOCKS]
+    cmp r2, r4
+    str r2, [sp, #Y0]
     bne.w .Lblock_2x4
     ldrd r4, r0, [sp, #PAIRS]
     subs r4, #1
@@ -236,9 +237,8 @@ FUNCTION arn_paired_pixels
     ldr r5, [r0, #JOB_Y_STEP]
     ldr r4, [r0, #JOB_BLOCKS]
     add r2, r2, r5
-    add r3, r3, r5
-    strd r2, r3, [sp, #Y0]
-    str r4, [sp, #BLOCKS]
+    add r4, r2, r4, lsl #2
+    strd r2, r4, [sp, #Y0]
     b.w .Lpair
 .Ldone:
     add sp, sp, #FRAME
@@ -248,7 +248,7 @@ FUNCTION arn_paired_pixels
     .type arn_paired_2x4, %function
     .thumb_func
 arn_paired_2x4:
-    ENTER .Lloop_2x4, UNROLL_2X4, 48, 8, 8
+    ENTER .Lloop_2x4, UNROLL_2X4, 48, 8, 8, 2
     movs r4, #1
     str r4, [sp, #PAIRS]
     b.w .Lblock_2x4
@@ -278,7 +278,7 @@ arn_paired_2x4:
 .endm
 
 FUNCTION arn_paired_1x8
-    ENTER .Lloop_1x8, UNROLL_1X8, 58, 4, 16
+    ENTER .Lloop_1x8, UNROLL_1X8, 58, 4, 16, 3
 .Lblock_1x8:
     ldm r1!, {r6-r12, lr}
     ldm sp, {r0, r2, r3}
@@ -315,8 +315,7 @@ FUNCTION arn_paired_1x8
     asr r12, r12, #8
     smmlar lr, lr, r4, r0
     smmlar r12, r12, r5, r0
-    ldr r2, [sp, #Y0]
-    ldr r4, [sp, #BLOCKS]
+    ldrd r2, r4, [sp, #Y0]
     ssat r7, #8, r7
     ssat r6, #8, r6
     ssat r9, #8, r9
@@ -325,18 +324,16 @@ FUNCTION arn_paired_1x8
     ssat r10, #8, r10
     ssat lr, #8, lr
     ssat r12, #8, r12
-    strb r7, [r2]
-    strb r6, [r2, #1]
-    strb r9, [r2, #2]
-    strb r8, [r2, #3]
-    strb r11, [r2, #4]
-    strb r10, [r2, #5]
-    strb lr, [r2, #6]
-    strb r12, [r2, #7]
-    adds r2, #8
-    subs r4, #1
+    strb r7, [r2], #1
+    strb r6, [r2], #1
+    strb r9, [r2], #1
+    strb r8, [r2], #1
+    strb r11, [r2], #1
+    strb r10, [r2], #1
+    strb lr, [r2], #1
+    strb r12, [r2], #1
+    cmp r2, r4
     str r2, [sp, #Y0]
-    str r4, [sp, #BLOCKS]
     bne.w .Lblock_1x8
     LEAVE
     .size arn_paired_1x8, . - arn_paired_1x8
