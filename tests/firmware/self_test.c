@@ -80,7 +80,7 @@ int main(void) {
         __asm volatile("udf #0");
         return 0;
     case 'n': /* unmapped memory */
-        return *(volatile const int *)0x60000000u == 1;
+        return *(volatile const int *)0xF8000000u == 1;
     case 'o': /* stack overflow */
         return (int)overflow(0);
     case 'f': /* float: the FPU works, and gives the right bits */
