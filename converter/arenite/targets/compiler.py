@@ -23,6 +23,8 @@ class SourceSet:
 
     sources: tuple[Path, ...]
     includes: tuple[Path, ...]
+    defines: tuple[str, ...] = ()
+    """Macros, "NAME" or "NAME=value"."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Compiler:
         files, includes = sources.sources, sources.includes
         folders = [*includes, *sorted({file.parent for file in files})]
         headers = [header for folder in folders for header in sorted(folder.glob("*.h"))]
+        flags = (*flags, *(f"-D{define}" for define in sources.defines))
         key = content_key([*self.command, self.version, *flags], [*files, *headers])
         names = [f"{index:02}_{file.stem}.o" for index, file in enumerate(files)]
         include_flags = [f"-I{folder}" for folder in includes]

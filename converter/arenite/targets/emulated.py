@@ -141,18 +141,18 @@ def build_run_model(model: ArtifactModel, form: Form, board: Board, *, optimize:
     includes = runtime_includes(runtime)
     own = own_includes(model.folder)
     interpreted = form is Form.INTERPRETED
+    defines = ("ARN_PROFILE",) if profiling else ()
     generated = model.interpreted_source if interpreted else model.compiled_source
     glue = app_model_header(model, form).parent
     sources = [
-        *([SourceSet(interpreter_sources(runtime), includes)] if interpreted else []),
+        *([SourceSet(interpreter_sources(runtime), includes, defines)] if interpreted else []),
         SourceSet(kernel_sources(runtime), includes),
         SourceSet(main, (app, *includes)),
-        SourceSet((app / f"{form.value}.c", generated), (app, glue, model.folder, *own, *includes)),
+        SourceSet((app / f"{form.value}.c", generated), (app, glue, model.folder, *own, *includes), defines),
     ]
     if own:
         sources.append(SourceSet(own_sources(model.folder), (*own, *includes)))
-    defines = ("ARN_PROFILE",) if profiling else ()
-    return build_image(f"{model.name}_{form.value}", board, sources, optimize=optimize, defines=defines)
+    return build_image(f"{model.name}_{form.value}", board, sources, optimize=optimize)
 
 
 def app_model_header(model: ArtifactModel, form: Form) -> Path:

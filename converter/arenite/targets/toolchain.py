@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arenite.errors import ToolError
@@ -64,18 +64,17 @@ def toolchain_for(target: Target) -> Toolchain:
     raise ToolError(f"no compiler for {target.name}: {missing}. {INSTALL}")
 
 
-def build_image(name: str, board: Board, sources: Sequence[SourceSet], *, optimize: str = OPTIMIZE, defines: Sequence[str] = ()) -> Image:
+def build_image(name: str, board: Board, sources: Sequence[SourceSet], *, optimize: str = OPTIMIZE) -> Image:
     """Build an app for a board: `sources`, and whatever the board and the toolchain add. `name` is the stem of the ELF file.
 
-    Sources may include what the board gives. `defines`: macros for all of them, "NAME" or "NAME=value". Raises ToolError where there is
-    no compiler or it fails.
+    Sources may include what the board gives. Raises ToolError where there is no compiler or it fails.
     """
     toolchain = toolchain_for(target_named(board.target))
     compiler = toolchain.compiler
-    flags = (*FLAGS, optimize, *(f"-D{define}" for define in defines))
+    flags = (*FLAGS, optimize)
     given = (*board.includes, *toolchain.includes)
     sets = [SourceSet((*board.sources, *toolchain.sources), given)]
-    sets += [SourceSet(each.sources, (*each.includes, *given)) for each in sources]
+    sets += [replace(each, includes=(*each.includes, *given)) for each in sources]
     objects = [object_file for each in sets for object_file in compiler.compile(each, flags)]
     sections = native_root() / "firmware" / "cortex_m" / "sections.ld"
     link_flags = (*toolchain.link_flags, "-Wl,--gc-sections", f"-T{board.linker_script}")
