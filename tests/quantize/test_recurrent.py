@@ -303,6 +303,23 @@ def test_coarse_layers_are_float32(spectrum: Callable[[], Path], tmp_path: Path)
     assert quantized(even, 20.0).precision == "int8"
 
 
+def test_a_logarithm_of_a_spectrum_is_float32(tmp_path: Path) -> None:
+    """256 steps do for the power itself, but not for its logarithm: that makes as much of the small values as of the large."""
+    text = """<ir_version: 8, opset_import: ["" : 17]> g (float[1, 40] x) => (float[1, 3] y)
+    { e = Add(x, eps)  l = Log(e)  y = MatMul(l, w) }"""
+    model = onnx.parser.parse_model(text)
+    rng = np.random.default_rng(6)
+    for name, value in (("w", rng.normal(0, 1, (40, 3))), ("eps", 1e-3)):
+        model.graph.initializer.append(numpy_helper.from_array(np.asarray(value, np.float32), name))
+    onnx.save(model, tmp_path / "g.onnx")
+    graph = optimize(load(tmp_path / "g.onnx"))
+    np.savez(tmp_path / "data.npz", x=np.asarray(rng.chisquare(1, (60, 1, 40)), np.float32))
+    data = load_data(tmp_path / "data.npz", input_specs(graph))
+    chosen, forbidden = (quantize(graph, data, QuantizeOptions(least_db=least)) for least in (20.0, -np.inf))
+    assert chosen.precision == "mixed" and forbidden.precision == "int8"
+    assert chosen.sqnr_db["y"] > forbidden.sqnr_db["y"] + 10
+
+
 H, F = HIDDEN, FEATURES
 SURROUNDINGS: dict[str, tuple[str, str, dict[str, str], bool]] = {
     "starts from what a layer computes": (
