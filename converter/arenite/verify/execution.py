@@ -103,6 +103,7 @@ def run_in_chunks(engine: Engine, samples: list[list[Array]], chunks: int, advan
 def info_to_json(info: RunInfo) -> dict[str, Any]:
     return {
         "instructions": info.instructions,
+        "cycles": info.cycles,
         "open_instructions": info.open_instructions,
         "instructions_resolution": info.resolution,
         "stack_bytes": info.stack_bytes,
@@ -118,7 +119,8 @@ def info_to_json(info: RunInfo) -> dict[str, Any]:
 def measurements(info: RunInfo) -> Iterator[str]:
     """What an emulated run measured, in sentences."""
     about = "" if info.resolution == 1 else f" (counted in steps of {info.resolution})"
-    yield f"{info.instructions:,} instructions an inference, {info.open_instructions:,} to open and start{about}."
+    cycles = "" if info.cycles is None else f" ({info.cycles:,} cycles, modelled)"
+    yield f"{info.instructions:,} instructions{cycles} an inference, {info.open_instructions:,} to open and start{about}."
     yield (
         f"RAM: arena {info.arena_bytes:,}, session {info.session_bytes:,}, stack {info.stack_bytes:,} bytes "
         f"(opening: {info.open_stack_bytes:,})."
