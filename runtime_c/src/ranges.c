@@ -62,11 +62,11 @@ int arn_is_linear(const arn_signature *s, int32_t channels, int32_t shift, int w
 #define MAX_IMAGE ((int32_t)1 << 30)
 
 /* One axis: (out - 1) * stride, (kernel - 1) * dilation and the padding are bounded, so any sum of them is; and so is a step of the
- * window from tap to tap, `pitch` bytes a position, even where it leads out of the image. */
+ * window from tap to tap, and of the window itself, `pitch` bytes a position, even where it leads out of the image. */
 static int is_axis(const int32_t *p, int axis, int64_t pitch) {
     const int64_t stride = p[ARN_IMAGE_STRIDE_H + axis], dilation = p[ARN_IMAGE_DILATION_H + axis];
     return (p[ARN_IMAGE_OUT_H + axis] - 1) * stride <= ARN_MAX_EXTENT && (p[ARN_IMAGE_KERNEL_H + axis] - 1) * dilation <= ARN_MAX_EXTENT &&
-           dilation * pitch <= MAX_IMAGE;
+           dilation * pitch <= MAX_IMAGE && stride * pitch <= MAX_IMAGE;
 }
 
 int arn_is_image(const arn_signature *s) {
