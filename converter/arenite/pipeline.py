@@ -203,9 +203,12 @@ def _build(
 ) -> _Build:
     """`most`: bytes, at most, of the constants and the code of layers that have a choice."""
     features = _features(options)
-    choice = choose_variants(
-        quantized.graph, prices.offers, lambda op, variant: kernel_bytes(op, variant, features), options.optimize, most
-    )
+    counts_code = options.target is not None or options.limits.flash_bytes is None  # without a target, the limit is one for the model
+
+    def code(op: str, variant: str) -> int:
+        return kernel_bytes(op, variant, features) if counts_code else 0
+
+    choice = choose_variants(quantized.graph, prices.offers, code, options.optimize, most)
     memory = plan(choice.graph, keep_inputs=options.keep_inputs)
     program = build_program(
         choice.graph,
@@ -249,7 +252,7 @@ def _flash_notes(build: _Build, options: ConvertOptions) -> tuple[str, ...]:
     if options.precision == "float32":
         ways.append("--precision int8 needs about a quarter")
     ways.append("fewer weights: narrower layers, or pruned ones")
-    return (f"--max-flash: kernels are those that need the least flash already. What would help: {'; '.join(ways)}.",)
+    return (f"--max-flash: kernels are those with the least constants and code already. What would help: {'; '.join(ways)}.",)
 
 
 def _check_precision(options: ConvertOptions) -> None:

@@ -191,7 +191,7 @@ def _millions(value: int | None) -> str:
     if value is None:
         return ""
     number = value / 1_000_000
-    return f"{number:.1f}" if number >= 10 else f"{number:.2f}" if number >= 1 else f"{number:.3f}"
+    return f"{number:.0f}" if number >= 100 else f"{number:.1f}" if number >= 10 else f"{number:.2f}" if number >= 1 else f"{number:.3f}"
 
 
 def _number(value: int | None) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from arenite.report import Layer, Limits, Report, ReportPort, ReportState
+from arenite.report import KernelOffer, Layer, Limits, Report, ReportPort, ReportState
 from arenite.report.contents import Buffer, EdgeTranspose
 from arenite.targets.flash_size import FlashSize
+
+OFFERS = (KernelOffer("wide", 4321, 56), KernelOffer("paired", 1765, 84))
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +30,7 @@ def report() -> Report:
     scores = ReportPort("a|b`c<script>", (1, 2), "float32", None, None, (1, 2), "float32", (0, 1), ("yes", "no"))
     layers = (
         Layer("edge", "StridedCopy", "Transpose", "bytes", "t", (1, 3, 4, 2), 0, 0, 0.5, -3, ("edge",)),
-        Layer("conv <1> & co", "Conv", "Conv", "wide", "c", (1, 1, 1, 2), 1234, 56, 0.25, 7, ("conv <1> & co", "relu"), 31.25, 0.0),
+        Layer("conv <1> & co", "Conv", "Conv", "wide", "c", (1, 1, 1, 2), 1234, 56, 0.25, 7, ("conv <1> & co", "relu"), 31.25, 0.0, OFFERS),
         Layer("last", "Dequantize", "Dequantize", "int8", "a|b`c<script>", (1, 2), 0, 0, None, None, ("last",)),
     )
     buffers = (
