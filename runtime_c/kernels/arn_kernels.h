@@ -57,8 +57,7 @@ void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const
                                        int32_t begin, int32_t end, void *scratch);
 /* `tap_pairs`, §3.7: the constants in one stream, as tap_pairs.h says; p->shift is 0. scratch: arn_depthwise_conv_tap_pairs_scratch(p)
  * bytes, aligned for words. */
-void arn_depthwise_conv_s8_tap_pairs(const arn_depthwise_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y,
-                                     void *scratch);
+void arn_depthwise_conv_s8_tap_pairs(const arn_depthwise_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
 
 /* y[r, o] = Σ x[r, i] weight[o, i], §3. */
 void arn_fully_connected_s8(const arn_fully_connected_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias,
