@@ -120,6 +120,13 @@ def test_external_data_truncated(tmp_path):
     refused(path, "m.data has 31 bytes, but the weights of w reach to byte 32: it is truncated")
 
 
+def test_no_output(tmp_path):
+    model = dense_model(np.ones((2, 3), np.float32))
+    del model.graph.output[:]
+    onnx.save(model, tmp_path / "m.onnx")
+    refused(tmp_path / "m.onnx", "the graph has no output")
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_weights_that_are_not_finite(bad, tmp_path):
     weight = np.ones((4, 2), np.float32)

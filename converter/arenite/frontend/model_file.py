@@ -50,6 +50,10 @@ def read_model(path: Path) -> onnx.ModelProto:
         raise ModelFileError(f"{path}: damaged: a name in it is not UTF-8 text")
     if not model.opset_import:
         raise ModelFileError(f"{path}: truncated, or no ONNX model (it imports no operator set)")
+    if not model.graph.output:
+        raise ModelFileError(
+            f"{path}: the graph has no output, so that there is nothing to compute: export it again, or add what is wanted"
+        )
     _check_opset(path, model)
     _load_external_data(path, model)
     if model.functions:
