@@ -58,6 +58,8 @@ def measure_all(found: list[Network], targets: list[str], folder: Path, workers:
         for outcome in pool.imap_unordered(measure, todo):
             outcomes[outcome.job.text] = outcome
             progress.update(task, advance=1, description=outcome.job.text)
+            if not console.is_terminal:
+                console.print(f"{len(outcomes)} of {len(todo)}: {outcome.job.text}")
             if outcome.failure is not None:
                 console.print(f"{outcome.job.text}: {outcome.failure}", style="red")
     return [outcomes[job.text] for job in todo]
