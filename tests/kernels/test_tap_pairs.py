@@ -39,18 +39,17 @@ def long_filters(draw: DrawFn) -> Case:
 
 def _arranged(case: Case) -> Case:
     p = case.record
-    p["shift"] = 0
     x, weight, bias, multiplier = case.inputs
     node = Node(
         "DepthwiseConv",
         "",
         ("x", "w", "b", "m"),
         ("y",),
-        {"strides": (p["stride_h"], p["stride_w"]), "dilations": (p["dilation_h"], p["dilation_w"])},
+        {"strides": (p["stride_h"], p["stride_w"]), "dilations": (p["dilation_h"], p["dilation_w"]), "shift": p["shift"]},
     )
     constants = [Tensor(name, data.shape, DType.of(data), data) for name, data in (("w", weight), ("b", bias), ("m", multiplier))]
     stream = depthwise_conv_tap_pairs(node, constants, Tensor("x", x.shape, DType.INT8))
-    return Case(case.op, "tap_pairs", p, [x, stream], case.y)
+    return Case(case.op, "tap_pairs", {**p, "shift": 0}, [x, stream], case.y)
 
 
 def _c_result(portable: PortableLibrary, case: Case) -> Array:
@@ -61,15 +60,16 @@ def _c_result(portable: PortableLibrary, case: Case) -> Array:
 
 
 def _check(portable: PortableLibrary, case: Case) -> None:
-    case.record["shift"] = 0
+    case.record["shift"] %= 9
     plain = case.y.copy()
     KERNELS["DepthwiseConv", "int8"](Record(**case.record), *case.inputs, plain)
     arranged = _arranged(case)
-    for found, given_ in zip(tap_pairs(arranged.inputs[1], Record(**case.record)), case.inputs[1:], strict=True):
-        np.testing.assert_array_equal(found, given_)
+    weight, _, multiplier = tap_pairs(arranged.inputs[1], Record(**arranged.record))
+    np.testing.assert_array_equal(weight, case.inputs[1].astype(np.int64) << case.record["shift"])
+    np.testing.assert_array_equal(multiplier, case.inputs[3])
     np.testing.assert_array_equal(_c_result(portable, arranged), plain, err_msg=str(case.record))
     y = case.y.copy()
-    KERNELS["DepthwiseConv", "tap_pairs"](Record(**case.record), *arranged.inputs, y)
+    KERNELS["DepthwiseConv", "tap_pairs"](Record(**arranged.record), *arranged.inputs, y)
     np.testing.assert_array_equal(y, plain)
 
 

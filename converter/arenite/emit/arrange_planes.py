@@ -13,6 +13,7 @@ from arenite.graph import Node, Tensor
 def depthwise_conv_planes(node: Node, constants: Sequence[Tensor], x: Tensor) -> NDArray[np.int32]:
     """`constants`: weight int8 [3, 3, C], bias int32 [C], multiplier int32 [C]."""
     weight, bias, multiplier = (np.asarray(tensor.data).astype(np.int64) for tensor in constants)
+    weight, bias = weight << node.attributes.get("shift", 0), bias << node.attributes.get("shift", 0)
     first = _word(weight[0], weight[1])
     second = _word(weight[1], weight[2]) if node.attributes["strides"][0] == 1 else _word(weight[2], np.zeros_like(weight[2]))
     columns = np.stack([first, second], axis=1).reshape(6, -1).T  # [C, column of the filter and half]

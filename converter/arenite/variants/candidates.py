@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from arenite.graph import OPERATORS, Graph, Node
 from arenite.graph.operators.convolution import WINOGRAD_TILES
 
+MOST_SHIFT = 8
+"""Of the accumulator, where weights of a layout hold it: planes and tap_pairs."""
 MOST_TAPS = 1 << 13
 """Of a window with tap_pairs."""
 PAIR_LIMIT = 1 << 23
@@ -23,7 +25,7 @@ LARGEST_WINOGRAD_SCRATCH = 12 * 1024
 def candidates(graph: Graph, node: Node) -> tuple[str, ...]:
     """Variants that compute what the node's own does, that one first."""
     own = str(node.attributes.get("variant", ""))
-    if own != "int8" or node.attributes.get("shift") != 0:
+    if own != "int8" or node.attributes.get("shift", MOST_SHIFT + 1) > (MOST_SHIFT if node.op == "DepthwiseConv" else 0):
         return (own,)
     if node.op == "FullyConnected":
         return (own, "paired") if _fits_pairs(graph, node) else (own,)

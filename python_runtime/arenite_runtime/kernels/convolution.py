@@ -39,8 +39,8 @@ def _depthwise_accumulate(p: Any, x: Array, weight: Array) -> Int64:
     """Σ w·x without the bias: [N, out_h, out_w, out_c]."""
     x = np.repeat(x.reshape(p.batch, p.in_h, p.in_w, p.in_c), p.out_c // p.in_c, axis=3)
     weight = weight.reshape(p.kernel_h, p.kernel_w, p.out_c)
-    # int32 holds 2^16 products of two int8 values, and is twice as fast as int64.
-    dtype = np.int32 if p.kernel_h * p.kernel_w <= 1 << 16 else np.int64
+    # int32 holds 2^16 products of two int8 values, 2^8 of int8 and int16 (weights of a layout), and is twice as fast as int64.
+    dtype = np.int32 if p.kernel_h * p.kernel_w <= (1 << 16 if weight.dtype == np.int8 else 1 << 8) else np.int64
     view = windows(p, x.astype(dtype), p.input_zero_point)
     acc = np.zeros((p.batch, p.out_h, p.out_w, p.out_c), dtype)
     for i, j in np.ndindex(p.kernel_h, p.kernel_w):

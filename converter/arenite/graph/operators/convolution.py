@@ -141,7 +141,9 @@ def _depthwise_macs(inputs: Inputs, output: Shape) -> int:
 
 def _depthwise_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
     weight = given(inputs, 1)
-    return {**image_record(node, given(inputs, 0), outputs[0], (weight.shape[0], weight.shape[1])), **_requantization(node)}
+    record = {**image_record(node, given(inputs, 0), outputs[0], (weight.shape[0], weight.shape[1])), **_requantization(node)}
+    # Streams of pairs hold weights and biases times 2^shift: numerics.md §3.5, §3.7.
+    return {**record, "shift": 0} if node.attributes.get("variant") in ("planes", "tap_pairs") else record
 
 
 WINOGRAD_TILES = {"winograd_2": 2, "winograd_4": 4}

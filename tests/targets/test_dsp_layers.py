@@ -1,4 +1,4 @@
-"""DepthwiseConv, from every layout, and Add on cores with the DSP extension: NumPy's bytes, for any geometry."""
+"""DepthwiseConv, from every layout, Add and ReduceMean on cores with the DSP extension: NumPy's bytes, for any geometry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from arenite_runtime.record import Record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
-from kernels.cases import Case, bias_and_multiplier, binary, clamp, depthwise_conv, elements, image, image_output, zero_point
+from kernels.cases import Case, bias_and_multiplier, binary, clamp, depthwise_conv, elements, image, image_output, reduce_mean, zero_point
 from kernels.test_tap_pairs import long_filters
 from targets.kernel_calls import run_on_board
 
@@ -54,29 +54,30 @@ def _collected(strategy: SearchStrategy[Case], use: Callable[[Case], Case]) -> l
     return cases
 
 
-def _without_shift(case: Case) -> Case:
-    return Case(case.op, case.variant, {**case.record, "shift": 0}, case.inputs, case.y)
+def _storable(case: Case) -> Case:
+    """With a shift that the weights of a layout can hold."""
+    return Case(case.op, case.variant, {**case.record, "shift": case.record["shift"] % 9}, case.inputs, case.y)
 
 
 def _arranged(case: Case, variant: str) -> Case:
     p, (x, *constants) = case.record, case.inputs
     steps = {"strides": (p["stride_h"], p["stride_w"]), "dilations": (p["dilation_h"], p["dilation_w"])}
-    node = Node(case.op, "layer", ("x", "w", "b", "m"), ("y",), {"variant": variant, **steps})
+    node = Node(case.op, "layer", ("x", "w", "b", "m"), ("y",), {"variant": variant, "shift": p["shift"], **steps})
     input_ = Tensor("x", x.shape, DType.INT8)
     tensors = [Tensor(name, data.shape, DType.of(data), data) for name, data in zip("wbm", constants, strict=True)]
     output = Tensor("y", tuple(p[name] for name in ("batch", "out_h", "out_w", "out_c")), DType.INT8)
     scratch = OPERATORS[case.op].scratch(node, [input_, *tensors], [output])
-    return Case(case.op, variant, p, [x, ARRANGEMENTS[case.op, variant](node, tensors, input_)], case.y, scratch)
+    return Case(case.op, variant, {**p, "shift": 0}, [x, ARRANGEMENTS[case.op, variant](node, tensors, input_)], case.y, scratch)
 
 
 @pytest.mark.parametrize("target", ["cortex-m4", "cortex-m33"])
 def test_same_bytes_as_numpy(target: str) -> None:
-    any_shape = [*_collected(depthwise_conv(), _without_shift), *_collected(long_filters(), _without_shift)]
-    square = _collected(three_by_three(), _without_shift)
-    sums = _collected(binary("Add"), lambda case: case)
+    any_shape = [*_collected(depthwise_conv(), _storable), *_collected(long_filters(), _storable)]
+    square = _collected(three_by_three(), _storable)
+    others = [case for strategy in (binary("Add"), reduce_mean()) for case in _collected(strategy, lambda case: case)]
     pairs = [(case, _arranged(case, "tap_pairs")) for case in [*any_shape, *square]]
     pairs += [(case, _arranged(case, "planes")) for case in square]
-    pairs += [(case, case) for case in [*any_shape, *sums]]
+    pairs += [(case, case) for case in [*any_shape, *others]]
     results = run_on_board([given_ for _, given_ in pairs], target, "-O2")
     for (case, given_), found in zip(pairs, results, strict=True):
         y = case.y.copy()
