@@ -11,6 +11,7 @@
 #include <arm_mve.h>
 
 #include "depthwise_core.h"
+#include "portable/arithmetic.h"
 #include "portable/window.h"
 
 #define BLOCK     16
@@ -54,9 +55,9 @@ static int32_t list_taps(const arn_depthwise_conv_params *p, const arn_rows *x, 
     return (int32_t)(inside - taps);
 }
 
-/* Output row oy of a layer of at least BLOCK channels. */
-static void convolve_row(const arn_depthwise_conv_params *p, const arn_rows *x, const int8_t *w, const int32_t *bias,
-                         const int32_t *multiplier, int32_t oy, int8_t *y) {
+/* Output row oy of a layer of at least BLOCK channels. Not inlined, as convolve_few: only one of them takes its stack. */
+static ARN_NOINLINE void convolve_row(const arn_depthwise_conv_params *p, const arn_rows *x, const int8_t *w, const int32_t *bias,
+                                      const int32_t *multiplier, int32_t oy, int8_t *y) {
     const int32_t all = p->kernel_h * p->kernel_w, channels = p->out_c, rest = channels % BLOCK;
     arn_mve_tap taps[MOST_TAPS];
     arn_mve_depthwise_call call = {
@@ -179,6 +180,16 @@ static void convolve_few_row(const arn_depthwise_conv_params *p, const arn_rows 
     }
 }
 
+/* Output rows of a layer of fewer channels. */
+static ARN_NOINLINE void convolve_few(const arn_depthwise_conv_params *p, const arn_rows *x, const int8_t *w, const int32_t *bias,
+                                      const int32_t *multiplier, const arn_rows *y, int32_t begin, int32_t end) {
+    repeated constants;
+    repeat(p, w, bias, multiplier, &constants);
+    for (int32_t oy = begin; oy < end; oy++) {
+        convolve_few_row(p, x, &constants, oy, arn_row(y, oy));
+    }
+}
+
 /* One window of any layer: `count` up to four output channels from c on. */
 static void convolve_four(const arn_depthwise_conv_params *p, const arn_rows *x, const window *v, const int8_t *w, const int32_t *bias,
                           const int32_t *multiplier, int32_t c, int8_t *y) {
@@ -230,16 +241,14 @@ void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_ro
                                 const int32_t *multiplier, const arn_rows *y, int32_t begin, int32_t end) {
     const int32_t all = p->kernel_h * p->kernel_w;
     const int by_taps = p->out_c == p->in_c && all <= (p->out_c < BLOCK ? FEW_TAPS : MOST_TAPS) && !has_lowest(weight, all * p->out_c);
-    repeated constants;
     if (by_taps && p->out_c < BLOCK) {
-        repeat(p, weight, bias, multiplier, &constants);
+        convolve_few(p, x, weight, bias, multiplier, y, begin, end);
+        return;
     }
     for (int32_t oy = begin; oy < end; oy++) {
         int8_t *out = arn_row(y, oy);
         if (!by_taps) {
             convolve_any_row(p, x, weight, bias, multiplier, oy, out);
-        } else if (p->out_c < BLOCK) {
-            convolve_few_row(p, x, &constants, oy, out);
         } else {
             convolve_row(p, x, weight, bias, multiplier, oy, out);
         }
