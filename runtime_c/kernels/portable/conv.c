@@ -18,26 +18,33 @@ typedef struct placed_windows {
     int32_t w_offset;   /* in a row of a filter, of that tap */
     int32_t filter_row; /* from row to row of a filter */
     int32_t filter_tap; /* from tap to tap of a row */
-    int paddings;
-    arn_taps padding[4];
+    arn_span rows;      /* of taps inside */
+    arn_span taps;
+    int has_padding; /* that counts */
 } placed_windows;
 
-/* Sum of the weights of a filter that read padding. */
-static ARN_NOINLINE uint32_t padding_sum(const placed_windows *v, const int8_t *w) {
+/* Sum of the weights [from, end). */
+static uint32_t weight_sum(const int8_t *from, const int8_t *end) {
     uint32_t sum = 0;
-    for (int i = 0; i < v->paddings; i++) {
-        const arn_taps *t = &v->padding[i];
-        const int8_t *row = w + t->ky * v->filter_row + t->kx * v->filter_tap;
-        for (int32_t rows = t->height; rows > 0; rows--, row += v->filter_row) {
-            const int8_t *from = row, *const end = row + t->width * v->filter_tap;
-            if ((end - from) & 1) {
-                const int32_t single = *from++;
-                sum += (uint32_t)single;
-            }
-            for (; from != end; from += 2) {
-                const int32_t pair = from[0] + from[1];
-                sum += (uint32_t)pair;
-            }
+    if ((end - from) & 1) {
+        const int32_t single = *from++;
+        sum += (uint32_t)single;
+    }
+    for (; from != end; from += 2) {
+        const int32_t pair = from[0] + from[1];
+        sum += (uint32_t)pair;
+    }
+    return sum;
+}
+
+/* Sum of the weights of the filter at w that read padding. */
+static ARN_NOINLINE uint32_t padding_sum(const placed_windows *v, const int8_t *w, int32_t filter_rows) {
+    const int32_t left = v->taps.begin * v->filter_tap, right = v->taps.end * v->filter_tap;
+    const int8_t *row = w + v->rows.begin * v->filter_row, *const below = w + v->rows.end * v->filter_row;
+    uint32_t sum = weight_sum(w, row) + weight_sum(below, w + filter_rows * v->filter_row);
+    if (right - left < v->filter_row) {
+        for (; row != below; row += v->filter_row) {
+            sum += weight_sum(row, row + left) + weight_sum(row + right, row + v->filter_row);
         }
     }
     return sum;
@@ -67,10 +74,9 @@ static ARN_NOINLINE void place(placed_windows *v, const arn_conv_params *p, cons
     if (width <= 0) {
         v->steps.end = v->steps.begin;
     }
-    v->paddings = 0;
-    if (p->input_zero_point != 0) { /* otherwise padding adds nothing */
-        v->paddings = arn_padding_taps(p->kernel_h, p->kernel_w, rows, taps, v->padding);
-    }
+    v->rows = rows;
+    v->taps = taps;
+    v->has_padding = p->input_zero_point != 0 && (rows.end - rows.begin < p->kernel_h || width < p->kernel_w);
 }
 
 /* The outputs of a block of filters where a window is not one walk. */
@@ -99,8 +105,8 @@ static ARN_NOINLINE void filter_group(const arn_conv_params *p, const arn_rows *
         count = arn_dot_count(left, columns);
         for (int32_t f = 0; f < ARN_DOT_FILTERS; f++) {
             start[f] = f < count ? (uint32_t)bias[f] : 0;
-            if (f < count && v->paddings > 0) {
-                start[f] += padding_sum(v, weight + f * v->walk.filter) * (uint32_t)p->input_zero_point;
+            if (f < count && v->has_padding) {
+                start[f] += padding_sum(v, weight + f * v->walk.filter, p->kernel_h) * (uint32_t)p->input_zero_point;
             }
         }
         const int8_t *const w = weight + v->w_offset;

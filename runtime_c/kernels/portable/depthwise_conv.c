@@ -65,12 +65,9 @@ static void accumulate(uint32_t acc[BLOCK], int32_t channels, const tap_walk *wa
     }
 }
 
-void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int8_t *weight, const int32_t *bias,
-                                const int32_t *multiplier, const arn_rows *y, int32_t begin, int32_t end) {
-    if (arn_is_depthwise_lines(p) && x->rows >= p->in_h && y->rows >= p->out_h) {
-        arn_depthwise_lines_s8(p, x, weight, bias, multiplier, y, begin, end);
-        return;
-    }
+/* Any layer, a block of channels at a time. */
+static ARN_NOINLINE void filter_blocks(const arn_depthwise_conv_params *p, const arn_rows *x, const int8_t *weight, const int32_t *bias,
+                                       const int32_t *multiplier, const arn_rows *y, int32_t begin, int32_t end) {
     const int32_t outputs = p->out_c / p->in_c; /* of an input channel */
     const arn_output_params output = {p->output_zero_point, p->shift, p->activation_min, p->activation_max};
     const int8_t z = (int8_t)p->input_zero_point;
@@ -118,6 +115,15 @@ void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_ro
                 c += count;
             }
         }
+    }
+}
+
+void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int8_t *weight, const int32_t *bias,
+                                const int32_t *multiplier, const arn_rows *y, int32_t begin, int32_t end) {
+    if (arn_is_depthwise_lines(p) && x->rows >= p->in_h && y->rows >= p->out_h) {
+        arn_depthwise_lines_s8(p, x, weight, bias, multiplier, y, begin, end);
+    } else {
+        filter_blocks(p, x, weight, bias, multiplier, y, begin, end);
     }
 }
 
