@@ -48,7 +48,7 @@ def convert(
         typer.Option(help="Typical inputs: .npz with an array for each model input (or `x`), .npy, or a folder of such files."),
     ] = None,
     precision: Annotated[Precision, typer.Option(help="int8, or float32: nothing is quantized.")] = Precision.int8,
-    target: Annotated[str | None, typer.Option(help="Processor that the model is for: cortex-m4 or cortex-m3.")] = None,
+    target: Annotated[str | None, typer.Option(help="Processor that the model is for: cortex-m0, m3, m4, m7, m33, m55.")] = None,
     output: Annotated[Path | None, typer.Option(help="Folder to write. Default: named after the model, beside it.")] = None,
     shape: Annotated[list[str], typer.Option(metavar="NAME=1,2,3", help="Shape of an input with dynamic dimensions; repeatable.")] = [],  # noqa: B006
     bind: Annotated[
