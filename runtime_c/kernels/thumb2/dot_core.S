@@ -82,7 +82,7 @@
 #else
 
 .macro turn_3x2
-    .rept 4
+    .rept 8
     tap_3x2
     .endr
 .endm
@@ -189,7 +189,7 @@
     .size \name, . - \name
 .endm
 
-    walk arn_dot_3x2, tap_3x2, turn_3x2, 3, 2, 4
+    walk arn_dot_3x2, tap_3x2, turn_3x2, 3, 2, 8
     walk arn_dot_2x2, tap_2x2, turn_2x2, 2, 2, 4
     walk arn_dot_4x1, tap_4x1, turn_4x1, 4, 1, TURN_4X1
 
