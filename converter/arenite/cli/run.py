@@ -26,7 +26,7 @@ def run(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `convert` wrote.", show_default=False)],
     input: Annotated[Path, typer.Option(help="Samples: .npz with an array for each model input (or `x`), or .npy.", show_default=False)],
     engine: Annotated[EngineName, typer.Option(help="What executes the model.")] = EngineName.numpy,
-    target: Annotated[str, typer.Option(help="Core of the emulated engines: cortex-m4 or cortex-m3.")] = "cortex-m4",
+    target: Annotated[str, typer.Option(help="Core of the emulated engines: cortex-m0, m3, m4, m7, m33 or m55.")] = "cortex-m4",
     output: Annotated[Path | None, typer.Option(metavar="FILE.npz", help="Write the outputs, by name, as the engine gives them.")] = None,
     samples: Annotated[int | None, typer.Option(min=1, help="Only so many samples.")] = None,
     operators: Operators = [],  # noqa: B006

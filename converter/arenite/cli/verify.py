@@ -25,7 +25,7 @@ def verify(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `convert` wrote.", show_default=False)],
     data: Annotated[Path, typer.Option(help="Samples, as for --calibration, and labels `y` for accuracy.", show_default=False)],
     engine: Annotated[list[EngineName], typer.Option(help="Repeatable. Default: all that can run here.", show_default=False)] = [],  # noqa: B006
-    target: Annotated[str, typer.Option(help="Core of the emulated engines: cortex-m4 or cortex-m3.")] = "cortex-m4",
+    target: Annotated[str, typer.Option(help="Core of the emulated engines: cortex-m0, m3, m4, m7, m33 or m55.")] = "cortex-m4",
     samples: Annotated[int | None, typer.Option(min=1, help="Only so many samples.")] = None,
     emulated_samples: Annotated[int, typer.Option(min=1, help="Only so many on the emulated engines.")] = 20,
     operators: Operators = [],  # noqa: B006
