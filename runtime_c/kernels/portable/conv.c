@@ -54,7 +54,7 @@ static ARN_NOINLINE uint32_t padding_sum(const placed_windows *v, const int8_t *
 static ARN_NOINLINE void place(placed_windows *v, const arn_conv_params *p, const arn_rows *x, arn_span rows, int32_t left, arn_span taps) {
     const int32_t width = taps.end - taps.begin;
     v->steps = rows;
-    v->x_offset = (left + taps.begin * p->dilation_w) * p->in_c;
+    v->x_offset = width > 0 ? (left + taps.begin * p->dilation_w) * p->in_c : 0; /* not of a window outside of the image */
     v->w_offset = taps.begin * v->filter_tap;
     if (p->group == 1 && p->dilation_w == 1) { /* a row of taps is contiguous in x, as it is in a filter */
         v->walk.rows = 1;

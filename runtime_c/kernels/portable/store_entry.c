@@ -1,4 +1,4 @@
-#include <string.h>
+#include <stddef.h>
 
 #include "arn_kernels.h"
 
@@ -8,5 +8,9 @@ void arn_store_entry(const arn_store_entry_params *p, const void *entry, const i
         return;
     }
     const int32_t at = p->backwards != 0 ? p->count - 1 - (int32_t)number : (int32_t)number;
-    memcpy((uint8_t *)y + (size_t)at * (size_t)p->bytes, entry, (size_t)p->bytes);
+    const uint8_t *from = entry;
+    uint8_t *to = (uint8_t *)y + (size_t)at * (size_t)p->bytes;
+    for (int32_t i = 0; i < p->bytes; i++) { /* in a damaged file they may overlap, which memcpy does not allow */
+        to[i] = from[i];
+    }
 }
