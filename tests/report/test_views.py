@@ -147,7 +147,7 @@ def test_markdown_tables_have_equal_rows(report):
 
 def test_kernels_and_what_else_there_was(report):
     """One layer had a choice."""
-    sentence = "Kernels for balanced: 1 layers had a choice, and take 4,321 estimated cycles and 56 bytes of constants."
+    sentence = "Kernels for balanced: layers that had a choice, 1, take 4,321 estimated cycles and 56 bytes of constants."
     measured = replace(report, cost_unit="estimated cycles")
     for view in (text_of(render_report(measured)), to_markdown(measured), to_html(measured)):
         assert sentence in view and "paired: 1,765 / 84" in view

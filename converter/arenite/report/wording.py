@@ -115,7 +115,7 @@ def kernels(report: Report) -> str | None:
     if not taken:
         return None
     return (
-        f"Kernels for {report.optimize}: {len(taken)} layers had a choice, and take {sum(offer.cycles for offer in taken):,} "
+        f"Kernels for {report.optimize}: layers that had a choice, {len(taken)}, take {sum(offer.cycles for offer in taken):,} "
         f"{report.cost_unit} and {sum(offer.bytes for offer in taken):,} bytes of constants."
     )
 
