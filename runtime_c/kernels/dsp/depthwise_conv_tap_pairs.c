@@ -116,8 +116,8 @@ static ARN_NOINLINE void filter(const arn_depthwise_conv_params *p, const walk *
 }
 
 /* The chunk at every place across the axis. y: the image's first output of the first channel. */
-static void filter_chunk(const arn_depthwise_conv_params *p, const walk *w, const int32_t *stream, int8_t *y, int32_t along,
-                         int32_t across) {
+static ARN_NOINLINE void filter_chunk(const arn_depthwise_conv_params *p, const walk *w, const int32_t *stream, int8_t *y, int32_t along,
+                                      int32_t across) {
     const uint32_t **const table = (const uint32_t **)(void *)(w->sequences + CHANNELS * w->plane);
     const int32_t taps = w->across.kernel, slot_words = w->residues * w->length;
     y += w->begin * along;

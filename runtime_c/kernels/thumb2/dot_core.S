@@ -77,7 +77,7 @@
 #if defined(__ARM_FEATURE_DSP)
 
 #include "dsp/dot_turns.h"
-    .equ TURN_4X1, 4
+    .equ TURN, 4
 
 #else
 
@@ -98,7 +98,7 @@
     tap_4x1
     .endr
 .endm
-    .equ TURN_4X1, 8
+    .equ TURN, 8
 
 #endif
 
@@ -189,8 +189,8 @@
     .size \name, . - \name
 .endm
 
-    walk arn_dot_3x2, tap_3x2, turn_3x2, 3, 2, 8
+    walk arn_dot_3x2, tap_3x2, turn_3x2, 3, 2, TURN
     walk arn_dot_2x2, tap_2x2, turn_2x2, 2, 2, 4
-    walk arn_dot_4x1, tap_4x1, turn_4x1, 4, 1, TURN_4X1
+    walk arn_dot_4x1, tap_4x1, turn_4x1, 4, 1, TURN
 
 #endif
