@@ -115,7 +115,9 @@ def test_large_networks_are_chosen_soon() -> None:
     assert cycles <= choice.cycles <= 1.02 * cycles and MOST_KEPT >= 1000
 
 
-@pytest.mark.parametrize("features", [frozenset({"dsp", "fpu"}), frozenset[str](), frozenset({"dsp", "fpu", "mve"})], ids=["dsp", "plain", "mve"])
+@pytest.mark.parametrize(
+    "features", [frozenset({"dsp", "fpu"}), frozenset[str](), frozenset({"dsp", "fpu", "mve"})], ids=["dsp", "plain", "mve"]
+)
 def test_offers_of_layers(features: frozenset[str]) -> None:
     rng = np.random.default_rng(5)
     for _ in range(40):
