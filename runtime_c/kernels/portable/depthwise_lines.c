@@ -155,7 +155,10 @@ static ARN_NOINLINE void filter_line(const strip *s, int32_t start, const int8_t
 }
 
 int arn_is_depthwise_lines(const arn_depthwise_conv_params *p) {
-    return p->kernel_h == 3 && p->kernel_w == 3 && p->dilation_h == 1 && p->dilation_w == 1 && p->out_c == p->in_c;
+    return p->kernel_h == 3 && p->kernel_w == 3 && p->dilation_h == 1 && p->dilation_w == 1 && p->out_c == p->in_c &&
+           /* Every window meets the image, so that distances from its beginning are small. */
+           p->pad_top < 3 && p->pad_left < 3 && (p->out_h - 1) * p->stride_h - p->pad_top < p->in_h &&
+           (p->out_w - 1) * p->stride_w - p->pad_left < p->in_w;
 }
 
 void arn_depthwise_lines_s8(const arn_depthwise_conv_params *p, const arn_rows *x, const int8_t *weight, const int32_t *bias,
