@@ -3,9 +3,10 @@
 
 #include "board.h"
 
-#define FAULT_STATUS  (*(volatile uint32_t *)0xE000ED28u) /* CFSR, ARMv7-M ARM B3.2.15 */
-#define COPROCESSORS  (*(volatile uint32_t *)0xE000ED88u) /* CPACR, B3.2.20 */
-#define CONFIGURATION (*(volatile uint32_t *)0xE000ED14u) /* CCR, ARMv8-M ARM D1.2.9 */
+#define FAULT_STATUS   (*(volatile uint32_t *)0xE000ED28u) /* CFSR, ARMv7-M ARM B3.2.15 */
+#define STACK_OVERFLOW (1u << 20)                          /* STKOF, ARMv8-M: reserved and 0 before */
+#define COPROCESSORS   (*(volatile uint32_t *)0xE000ED88u) /* CPACR, B3.2.20 */
+#define CONFIGURATION  (*(volatile uint32_t *)0xE000ED14u) /* CCR, ARMv8-M ARM D1.2.9 */
 
 /* Defined by sections.ld. */
 extern uint32_t __stack_limit[], __stack_top[], __data_load[], __data_begin[], __data_end[], __bss_begin[], __bss_end[];
@@ -46,7 +47,8 @@ static void print_hex(const char *name, uint32_t value) {
 /* `frame` is the stack pointer at exception entry. It is no frame where the stack itself overflowed. */
 __attribute__((used, noreturn)) static void fault_exit(uint32_t exception, const uint32_t *frame) {
     print_hex("fault ", exception);
-    if (frame >= __stack_limit && frame + 8 <= __stack_top) {
+    const int stack_limit_reached = (FAULT_STATUS & STACK_OVERFLOW) != 0;
+    if (!stack_limit_reached && frame >= __stack_limit && frame + 8 <= __stack_top) {
         print_hex(" pc ", frame[6]);
     } else {
         board_print(" stack overflow");

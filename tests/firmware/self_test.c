@@ -14,12 +14,13 @@ static volatile uint32_t zeroed;
 
 /* 5 instructions and 1000 times 2. Written out, so that every compiler and assembler gives the same. */
 __attribute__((naked)) int loop_of(void) {
-    __asm volatile("movw r0, #1000\n\t"
+    __asm volatile(".syntax unified\n\t"
+                   "movs r0, #250\n\t"
+                   "lsls r0, r0, #2\n\t"
                    "1: subs r0, r0, #1\n\t"
-                   "bne.n 1b\n\t"
+                   "bne 1b\n\t"
                    "cmp r0, #0\n\t"
-                   "it ne\n\t"
-                   "movne r0, #1\n\t"
+                   "nop\n\t"
                    "bx lr");
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def test_command_line_too_long_is_a_status(run: Run) -> None:
 
 
 def test_instructions_are_exact(run: Run) -> None:
-    """movw, 1000 × (subs, bne), cmp, it, movne (whose condition fails), bx; twice."""
+    """movs, lsls, 1000 × (subs, bne), cmp, nop, bx; twice."""
     assert run("l").instructions == (2005, 2005)
 
 
@@ -51,10 +52,12 @@ def test_stack_is_exact(run: Run) -> None:
 def test_fault_names_its_place(run: Run, argument: str) -> None:
     outcome = run(argument)
     assert outcome.status == HARD_FAULT
-    assert outcome.console.startswith("fault 00000003 pc 0000")
+    assert re.match(r"fault 00000003 pc [01]000[0-9a-f]{4}", outcome.console)  # flash begins at 0, of the AN505 at 0x10000000
 
 
-def test_stack_overflow_is_a_fault(run: Run) -> None:
+def test_stack_overflow_is_a_fault(run: Run, request: pytest.FixtureRequest) -> None:
+    if "an505-unicorn" in request.node.name:
+        pytest.skip("unicorn raises no fault at the stack limit register of ARMv8-M, by which this board is guarded")
     outcome = run("o")
     assert outcome.status == HARD_FAULT
     assert "stack overflow" in outcome.console

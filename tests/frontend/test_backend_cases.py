@@ -21,10 +21,10 @@ from onnx import numpy_helper
 
 # fmt: off
 OPERATORS = (
-    "Abs", "Add", "AveragePool", "BatchNormalization", "Ceil", "Celu", "Clip", "Concat", "Conv", "Cos", "DequantizeLinear", "Div",
+    "Abs", "Add", "AveragePool", "BatchNormalization", "Ceil", "Celu", "Clip", "Concat", "Conv", "Cos", "Div",
     "Dropout", "Elu", "Erf", "Exp", "Expand", "Flatten", "Floor", "Gather", "Gelu", "Gemm", "GlobalAveragePool", "GlobalMaxPool",
     "HardSigmoid", "HardSwish", "Identity", "LeakyRelu", "Log", "MatMul", "Max", "MaxPool", "Min", "Mish", "Mul", "Neg", "PRelu",
-    "Pad", "Pow", "QuantizeLinear", "Reciprocal", "ReduceMean", "Relu", "Reshape", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Slice",
+    "Pad", "Pow", "Reciprocal", "ReduceMean", "Relu", "Reshape", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Slice",
     "Softmax", "Softplus", "Softsign", "Split", "Sqrt", "Squeeze", "Sub", "Sum", "Swish", "Tanh", "ThresholdedRelu", "Transpose",
     "Unsqueeze",
 )

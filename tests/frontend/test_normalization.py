@@ -29,7 +29,6 @@ def test_batch_normalization(shape, opset, agree, values):
 @pytest.mark.parametrize(
     ("opset", "outputs", "attributes", "problem"),
     [
-        (14, ["y", "m", "v"], {"training_mode": 1}, "training_mode=1"),
         (9, ["y", "m", "v", "sm", "sv"], {}, r"outputs of training \(m, v, sm, sv\)"),
         (7, ["y"], {"spatial": 0}, "spatial=0"),
     ],

@@ -240,6 +240,10 @@ def keep(
             f"its scan output {node.output[len(initial)]} has an entry for every iteration, and their number is only known at run time",
             "make the trip count and the condition constants (--bind), or write into a carried tensor of fixed shape",
         )
+    if not starts and not entries:
+        # Every value is handed on unchanged: whatever it repeats has no effect.
+        at = len(walk.graph.nodes)
+        return [walk.named(at, value, output) for value, output in zip(initial, call.outputs, strict=False)]
     child.graph.inputs = [name for name in child.graph.inputs if name not in child.captures.values()] + list(child.captures.values())
     child.graph.outputs = outputs
     operands: list[str] = [trips] if isinstance(trips, str) else []
