@@ -59,11 +59,12 @@ def stream(weight: NDArray[np.generic], bias: NDArray[np.generic], multiplier: N
 def packed(halfwords: NDArray[np.int64]) -> NDArray[np.int64]:
     """[…, taps] → […, taps / 2]: of every four taps two words, of (0, 2) and of (1, 3)."""
     fours = halfwords.reshape(*halfwords.shape[:-1], -1, 4)
-    words = np.stack([_word(fours[..., 0], fours[..., 2]), _word(fours[..., 1], fours[..., 3])], axis=-1)
+    words = np.stack([word(fours[..., 0], fours[..., 2]), word(fours[..., 1], fours[..., 3])], axis=-1)
     return words.reshape(*halfwords.shape[:-1], -1)
 
 
-def _word(low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.int64]:
+def word(low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Two int16 values as a word, the low halfword first."""
     return (low & 0xFFFF) | (high & 0xFFFF) << 16
 
 

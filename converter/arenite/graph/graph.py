@@ -126,6 +126,17 @@ class Graph:
         ]
         self.outputs = [new if name == old else name for name in self.outputs]
 
+    def rename_value(self, old: str, new: str) -> None:
+        """The node that writes `old` and those that read it use `new`, a tensor that is there. The graph's inputs and outputs stay."""
+        self.nodes = [
+            replace(
+                node,
+                inputs=tuple(new if name == old else name for name in node.inputs),
+                outputs=tuple(new if name == old else name for name in node.outputs),
+            )
+            for node in self.nodes
+        ]
+
     def prune(self) -> None:
         """Drop nodes whose outputs nobody reads and tensors that no node uses; inputs and outputs stay."""
         wanted = set(self.outputs)

@@ -99,22 +99,10 @@ def _drop_dequantize(graph: Graph) -> None:
             # The output keeps its name: the writer of x writes it.
             graph.nodes = [other for other in graph.nodes if other is not node]
             graph.tensors[y] = replace(graph.tensors[y], quantization=graph.tensors[x].quantization)
-            _rename(graph, x, y)
+            graph.rename_value(x, y)
         else:
             graph.tensors[y] = replace(graph.tensors[y], quantization=graph.tensors[x].quantization)
             graph.replace_node(node, [requantization(node, x, y)])
-
-
-def _rename(graph: Graph, old: str, new: str) -> None:
-    """Whoever writes or reads `old` uses `new`."""
-    graph.nodes = [
-        replace(
-            node,
-            inputs=tuple(new if name == old else name for name in node.inputs),
-            outputs=tuple(new if name == old else name for name in node.outputs),
-        )
-        for node in graph.nodes
-    ]
 
 
 def _absorb_quantize(graph: Graph) -> None:
@@ -141,7 +129,7 @@ def _absorb_quantize(graph: Graph) -> None:
             graph.replace_uses(q.name, x.name)
         elif graph.producer(x.name) is not None and x.name not in graph.outputs:
             graph.nodes = [other for other in graph.nodes if other is not node]
-            _rename(graph, x.name, q.name)
+            graph.rename_value(x.name, q.name)
         else:
             graph.replace_node(node, [requantization(node, x.name, q.name)])
 

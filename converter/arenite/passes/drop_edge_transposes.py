@@ -26,14 +26,7 @@ def drop_edge_transposes(graph: Graph) -> Graph:
             continue
         inside = writer.input
         graph.tensors[name] = replace(graph.tensors[inside], name=name)
-        graph.nodes = [
-            replace(
-                node,
-                inputs=tuple(name if i == inside else i for i in node.inputs),
-                outputs=tuple(name if o == inside else o for o in node.outputs),
-            )
-            for node in graph.nodes
-            if node is not writer
-        ]
+        graph.nodes = [node for node in graph.nodes if node is not writer]
+        graph.rename_value(inside, name)
     graph.prune()
     return graph

@@ -112,12 +112,5 @@ def without_detours(graph: Graph) -> Graph:
 
 def _rename_result(graph: Graph, old: str, new: str, writer: Node) -> None:
     """The tensor `old` takes the name `new`, which `writer`, that goes, had."""
-    graph.nodes = [
-        replace(
-            node,
-            inputs=tuple(new if name == old else name for name in node.inputs),
-            outputs=tuple(new if name == old else name for name in node.outputs),
-        )
-        for node in graph.nodes
-        if node is not writer
-    ]
+    graph.nodes = [node for node in graph.nodes if node is not writer]
+    graph.rename_value(old, new)
