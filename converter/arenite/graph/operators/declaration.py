@@ -82,6 +82,23 @@ def _no_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
 
 
 @dataclass(frozen=True)
+class Overlap:
+    """The first result may share bytes with an operand where `delta`, the operand's offset minus the result's, allows it.
+
+    That is where `delta` ≥ `distance` and `delta` is a multiple of `step`, both in bytes, and the operand dies at the node: the kernel
+    writes from the lower end up, and never a byte that it has yet to read. `distance` is the maximum over the kernels of the variant, at
+    least 0, which is in place.
+    """
+
+    distance: int
+    step: int = 1
+
+
+def _no_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapping[int, Overlap]:
+    return {}
+
+
+@dataclass(frozen=True)
 class Form:
     """What the flat model and the kernels know of an operator for some of its variants."""
 
@@ -131,6 +148,9 @@ class Operator:
     element i before it writes element i, and never reads it again."""
     scratch: Callable[[Node, Inputs, Sequence[Tensor]], int] = _no_scratch
     """Bytes of scratch memory: the maximum over all kernel variants."""
+    overlaps: Callable[[Node, Inputs, Sequence[Tensor]], Mapping[int, Overlap]] = _no_overlaps
+    """By operand position, how the first result may overlap that operand. An operand that is absent must be disjoint from it, unless
+    `in_place` allows the two at one offset. Other results are disjoint from every operand."""
 
     def outputs(self, inputs: Inputs, attributes: Attributes) -> tuple[tuple[Shape, DType], ...]:
         """Shape and element type of every output. Raises ValueError, as `shape` does."""
