@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from numpy.typing import NDArray
 
 LONG = bool(os.environ.get("ARENITE_LONG"))
-EMULATORS = {"cortex-m0": "unicorn", "cortex-m3": "qemu", "cortex-m7": "qemu", "cortex-m33": "qemu"}
+EMULATORS = {"cortex-m0": "unicorn", "cortex-m3": "qemu", "cortex-m7": "qemu", "cortex-m33": "qemu", "cortex-m55": "qemu"}
 """unicorn runs an image of any size as a Cortex-M0: it refuses what that core lacks."""
 
 pytestmark = [

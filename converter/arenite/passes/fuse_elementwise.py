@@ -83,14 +83,17 @@ def _fuse_one(graph: Graph, done: set[str]) -> bool:
         for root in reversed(chain(parents, node.output)[1:]):
             inner = between(uses, root, node)
             if inner is not None and (len(inner) > 1 or node.op != "Elementwise"):
-                others = [other for other in inner if other is not node]
-                fused = Node(
-                    "Elementwise", inner[0].name, (root,), node.outputs, {"expression": expression_of(graph, root, inner)}, inner[0].origins
-                )
-                graph.replace_node(node, [fused.absorbing(*inner[1:])])
-                graph.nodes = [other for other in graph.nodes if not any(other is gone for gone in others)]
+                replace_by_elementwise(graph, root, inner, expression_of(graph, root, inner))
                 return True
     return False
+
+
+def replace_by_elementwise(graph: Graph, root: str, inner: list[Node], expression: Expression) -> None:
+    """One node, named after the first of `inner`, that computes `expression` of `root` in the place of the last of them."""
+    first, last = inner[0], inner[-1]
+    fused = Node("Elementwise", first.name, (root,), last.outputs, {"expression": expression}, first.origins)
+    graph.replace_node(last, [fused.absorbing(*inner[1:])])
+    graph.nodes = [node for node in graph.nodes if not any(node is gone for gone in inner[:-1])]
 
 
 def between(uses: Uses, root: str, last: Node) -> list[Node] | None:

@@ -13,14 +13,14 @@ elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arenite.graph.expression import Expression, Step
 from arenite.graph.graph import Graph
-from arenite.passes.fuse_elementwise import between, chain, dominators, expression_of
+from arenite.passes.fuse_elementwise import between, chain, dominators, expression_of, replace_by_elementwise
 from arenite.passes.uses import Uses
 
 Values = NDArray[np.float64]
@@ -68,12 +68,7 @@ def _recognize_one(graph: Graph, done: set[str]) -> bool:
             spelled = expression_of(graph, root, inner)
             step = function_of(spelled) if len(spelled.steps) > 1 else None
             if step is not None:
-                others = [other for other in inner if other is not node]
-                known = replace(node, op="Elementwise", inputs=(root,), attributes={"expression": Expression((step,))})
-                first = inner[0]
-                named = replace(known, name=first.name, origins=first.origins)
-                graph.replace_node(node, [named.absorbing(*inner[1:])])
-                graph.nodes = [other for other in graph.nodes if not any(other is gone for gone in others)]
+                replace_by_elementwise(graph, root, inner, Expression((step,)))
                 return True
     return False
 
