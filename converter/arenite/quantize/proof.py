@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,27 +32,16 @@ def saturating_bias(
     `extremes` of Σ w·x, `bounds` of the output (activation_min, activation_max).
     """
     low, high = extremes
-
-    def output(accumulator: int) -> int:
-        return output_zero_point + requantize(accumulator, multiplier, shift)
-
-    if bias > 0 and output(bias + low) >= bounds[1]:
-        return _least(lambda b: output(b + low) >= bounds[1], bias)
-    if bias < 0 and output(bias + high) <= bounds[0]:
-        return -_least(lambda b: output(high - b) <= bounds[0], -bias)
+    factor = multiplier << shift
+    first, last = ((bound - output_zero_point) << 32 for bound in bounds)
+    half = 1 << 31
+    if bias > 0 and output_zero_point + requantize(bias + low, multiplier, shift) >= bounds[1]:
+        # (b + low)·factor + 2^31 ≥ (bound − z)·2^32
+        return 0 if factor == 0 else max(0, -((half - last) // factor) - low)
+    if bias < 0 and output_zero_point + requantize(bias + high, multiplier, shift) <= bounds[0]:
+        # (high + b)·factor + 2^31 < (bound − z + 1)·2^32
+        return 0 if factor == 0 else min(0, (first + half - 1) // factor - high)
     return bias
-
-
-def _least(holds: Callable[[int], bool], known: int) -> int:
-    """The least integer in 0…known for which a monotone predicate holds; it does for `known`."""
-    low, high = 0, known
-    while low < high:
-        middle = (low + high) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return high
 
 
 def proven(bounds: list[int], shift: int) -> list[bool]:
