@@ -63,6 +63,23 @@ int semihosting_command_line(char *text, uint32_t size) {
     return call(SYS_GET_CMDLINE, block) != 0;
 }
 
+char *semihosting_next_word(char **position) {
+    char *word = *position;
+    while (*word == ' ') {
+        ++word;
+    }
+    char *end = word;
+    while (*end != ' ' && *end != '\0') {
+        ++end;
+    }
+    *position = end;
+    if (*end == ' ') {
+        *end = '\0';
+        *position = end + 1;
+    }
+    return end == word ? 0 : word;
+}
+
 void semihosting_exit(uint32_t status) {
     const uint32_t block[2] = {STOPPED_APPLICATION_EXIT, status};
     call(SYS_EXIT_EXTENDED, block);

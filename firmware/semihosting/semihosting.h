@@ -31,6 +31,10 @@ void semihosting_print(const char *text);
 /* The command line: program name and arguments, separated by blanks. 0, or non-zero where it does not fit. */
 int semihosting_command_line(char *text, uint32_t size);
 
+/* Of a command line: the word that begins at or after *position, zero-terminated in place, and *position moved behind it. Null where there
+ * is none. */
+char *semihosting_next_word(char **position);
+
 /* Ends the program; `status` becomes the exit status of the emulator. */
 void semihosting_exit(uint32_t status) __attribute__((noreturn));
 

@@ -103,25 +103,18 @@ static int run_call(const header *h) {
     return semihosting_write(results, output - GUARD, h->output_bytes + 2 * GUARD);
 }
 
-/* Zero-terminates the word at *text; what follows it, without blanks before. */
-static char *after_word(char *text) {
-    while (*text != ' ' && *text != '\0') {
-        ++text;
-    }
-    while (*text == ' ') {
-        *text++ = '\0';
-    }
-    return text;
-}
-
 int main(void) {
     char line[COMMAND_LINE_BYTES];
     if (semihosting_command_line(line, sizeof line) != 0) {
         return (int)BOARD_STATUS_ARGUMENTS;
     }
-    char *calls_path = after_word(line);
-    char *results_path = after_word(calls_path);
-    after_word(results_path);
+    char *position = line;
+    semihosting_next_word(&position); /* the program's name */
+    const char *calls_path = semihosting_next_word(&position);
+    const char *results_path = semihosting_next_word(&position);
+    if (calls_path == NULL || results_path == NULL) {
+        return (int)BOARD_STATUS_ARGUMENTS;
+    }
     calls = semihosting_open(calls_path, SEMIHOSTING_READ);
     results = semihosting_open(results_path, SEMIHOSTING_WRITE);
     if (calls < 0 || results < 0) {

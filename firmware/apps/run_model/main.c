@@ -35,24 +35,6 @@ static void report(const char *name, uint32_t value) {
     board_print("\n");
 }
 
-/* The word that begins at or after *position, zero-terminated in place. Null where there is none. */
-static char *next_word(char **position) {
-    char *word = *position;
-    while (*word == ' ') {
-        ++word;
-    }
-    char *end = word;
-    while (*end != ' ' && *end != '\0') {
-        ++end;
-    }
-    *position = end;
-    if (*end == ' ') {
-        *end = '\0';
-        *position = end + 1;
-    }
-    return end == word ? 0 : word;
-}
-
 static uint32_t sample_bytes(void) {
     uint32_t bytes = 0;
     for (int i = 0; i < arn_app_input_count(); ++i) {
@@ -109,9 +91,9 @@ static uint32_t run(totals *all) {
         return BOARD_STATUS_ARGUMENTS;
     }
     char *position = line;
-    next_word(&position); /* the program's name */
-    const char *samples_path = next_word(&position);
-    const char *outputs_path = next_word(&position);
+    semihosting_next_word(&position); /* the program's name */
+    const char *samples_path = semihosting_next_word(&position);
+    const char *outputs_path = semihosting_next_word(&position);
     if (samples_path == 0 || outputs_path == 0) {
         return BOARD_STATUS_ARGUMENTS;
     }

@@ -162,26 +162,16 @@ static uint32_t run(const char *models_path, const char *results_path) {
     return status;
 }
 
-/* Zero-terminates the word at *text; what follows it, without blanks before. */
-static char *after_word(char *text) {
-    while (*text != ' ' && *text != '\0') {
-        ++text;
-    }
-    while (*text == ' ') {
-        *text++ = '\0';
-    }
-    return text;
-}
-
 int main(void) {
     char line[COMMAND_LINE_BYTES];
     if (semihosting_command_line(line, sizeof line) != 0) {
         return (int)BOARD_STATUS_ARGUMENTS;
     }
-    char *models_path = after_word(line);
-    char *results_path = after_word(models_path);
-    after_word(results_path);
-    if (*models_path == '\0' || *results_path == '\0') {
+    char *position = line;
+    semihosting_next_word(&position); /* the program's name */
+    const char *models_path = semihosting_next_word(&position);
+    const char *results_path = semihosting_next_word(&position);
+    if (models_path == NULL || results_path == NULL) {
         return (int)BOARD_STATUS_ARGUMENTS;
     }
     return (int)run(models_path, results_path);
