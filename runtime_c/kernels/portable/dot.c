@@ -4,7 +4,10 @@
 
 #include "dot_core.h"
 
-#if !ARN_IS_THUMB2 && !defined(__ARM_ARCH_6M__)
+#if ARN_IS_THUMB2 || defined(__ARM_ARCH_6M__)
+#define IS_ASSEMBLY 1
+#else
+#define IS_ASSEMBLY 0
 
 void arn_dot_4x1(uint32_t *acc, const arn_dot_walk *walk, const int8_t *x, const int8_t *w, const int32_t *multiplier, int8_t *y) {
     (void)multiplier, (void)y;
@@ -98,19 +101,23 @@ void arn_dot_outputs_s8(const arn_output_params *p, const uint32_t start[ARN_DOT
                         int32_t places, const int8_t *x, const int8_t *w, const int32_t *multiplier, int8_t *y) {
     const int32_t columns = places > 1 ? ARN_DOT_COLUMNS : 1;
     arn_dot_block acc;
-#if ARN_IS_THUMB2
+#if IS_ASSEMBLY
     if (p->min == -128 && p->max == 127) {
-        arn_dot_begin(acc, start);
-        if (columns == 1 && filters == ARN_DOT_FILTERS) {
-            arn_dot_4x1(acc[0], walk, x, w, multiplier, y);
+        if (filters == ARN_DOT_FILTERS) {
+            for (; places > 0; places--, x += walk->column, y += walk->y_step) {
+                arn_dot_4x1((uint32_t *)start, walk, x, w, multiplier, y); /* which only reads the sums */
+            }
             return;
         }
+#if ARN_IS_THUMB2
         if (columns == 2 && filters > 1) {
+            arn_dot_begin(acc, start);
             for (; places > 0; places -= 2, x += 2 * walk->column, y += 2 * walk->y_step) {
                 (filters == 3 ? arn_dot_3x2 : arn_dot_2x2)(&acc[0][0], walk, x, w, multiplier, y);
             }
             return;
         }
+#endif
     }
 #endif
     for (; places > 0; places -= columns, x += columns * walk->column, y += columns * walk->y_step) {

@@ -4,7 +4,7 @@
 
 #include "dot.h"
 
-/* acc[f] += the walk of x with filter f. With Thumb-2, where multiplier is not null, y receives results limited to int8 instead, and acc
+/* acc[f] += the walk of x with filter f. In assembly, where multiplier is not null, y receives results limited to int8 instead, and acc
  * stays as it is. */
 void arn_dot_4x1(uint32_t *acc, const arn_dot_walk *walk, const int8_t *x, const int8_t *w, const int32_t *multiplier, int8_t *y);
 
