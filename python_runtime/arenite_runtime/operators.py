@@ -38,7 +38,9 @@ VARIANTS = {
     "int16_steps": 2,
     "paired": 8,
     "planes": 9,
+    "planes_2": 14,
     "tap_pairs": 12,
+    "paired_row": 13,
     "winograd_2": 10,
     "winograd_4": 11,
     "float32": 16,
@@ -107,7 +109,7 @@ OPERATORS = (
     Operator(
         "DepthwiseConv",
         2,
-        ("int8", "wide", "planes", "tap_pairs"),
+        ("int8", "wide", "planes", "planes_2", "tap_pairs"),
         (
             Field("batch"),
             Field("in_h"),
@@ -154,7 +156,7 @@ OPERATORS = (
     Operator(
         "FullyConnected",
         3,
-        ("int8", "wide", "paired"),
+        ("int8", "wide", "paired", "paired_row"),
         (
             Field("rows"),
             Field("in_features"),

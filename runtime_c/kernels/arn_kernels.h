@@ -50,11 +50,14 @@ void arn_depthwise_conv_s8_rows(const arn_depthwise_conv_params *p, const arn_ro
 void arn_depthwise_conv_s8_wide(const arn_depthwise_conv_params *p, const int8_t *x, const int8_t *weight, const int64_t *bias,
                                 const int32_t *multiplier, int8_t *y);
 
-/* `planes`, §3.5: the constants in one stream, as planes.h says; p->shift is 0. scratch: arn_depthwise_conv_planes_scratch(p) bytes,
- * aligned for words. */
+/* `planes` with stride 1 and `planes_2` with stride 2, §3.5: the constants in one stream, as planes.h says; p->shift is 0. scratch:
+ * arn_depthwise_conv_planes_scratch(p) bytes, aligned for words. */
 void arn_depthwise_conv_s8_planes(const arn_depthwise_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
 void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
                                        int32_t begin, int32_t end, void *scratch);
+void arn_depthwise_conv_s8_planes_2(const arn_depthwise_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
+void arn_depthwise_conv_s8_planes_2_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
+                                         int32_t begin, int32_t end, void *scratch);
 /* `tap_pairs`, §3.7: the constants in one stream, as tap_pairs.h says; p->shift is 0. scratch: arn_depthwise_conv_tap_pairs_scratch(p)
  * bytes, aligned for words. */
 void arn_depthwise_conv_s8_tap_pairs(const arn_depthwise_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
@@ -65,8 +68,11 @@ void arn_fully_connected_s8(const arn_fully_connected_params *p, const int8_t *x
 void arn_fully_connected_s8_wide(const arn_fully_connected_params *p, const int8_t *x, const int8_t *weight, const int64_t *bias,
                                  const int32_t *multiplier, int8_t *y);
 
-/* `paired`, §3.4. scratch: arn_fully_connected_paired_scratch(p) bytes, aligned for words. */
+/* `paired` and, of one row, `paired_row`, §3.4. scratch: arn_fully_connected_paired_scratch(p, ARN_PAIRED_BLOCK) or, of the second,
+ * (p, ARN_PAIRED_WIDE_BLOCK) bytes, aligned for words. */
 void arn_fully_connected_s8_paired(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
+void arn_fully_connected_s8_paired_row(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y,
+                                       void *scratch);
 
 /* Product of two activations, §4. */
 void arn_matmul_s8(const arn_matmul_params *p, const int8_t *a, const int8_t *b, int8_t *y);

@@ -12,15 +12,15 @@
  *
  * One multiply-accumulate on the halfword adds up H = 256·B + A, for two outputs, one on its low byte A; B = (H - A) / 256. So a
  * constant takes the bytes that it has as int8, and still feeds 16-bit multipliers. B must stay inside ±2^23: the converter proves it
- * (numerics.md §3.4). A FullyConnected of one row has blocks of eight outputs: four times two bias words, four words a pair of taps, eight
- * multipliers. */
+ * (numerics.md §3.4). The layout `paired_row`, of a FullyConnected of one row, has blocks of eight outputs: four times two bias words, four
+ * words a pair of taps, eight multipliers. */
 #ifndef ARN_PAIRED_H
 #define ARN_PAIRED_H
 
 #include "arenite_operators.h"
 
 #define ARN_PAIRED_BLOCK      4
-#define ARN_PAIRED_WIDE_BLOCK 8 /* of a FullyConnected of one row */
+#define ARN_PAIRED_WIDE_BLOCK 8 /* of `paired_row` */
 
 /* Taps of a filter of `taps`, as stored. */
 static inline int32_t arn_paired_taps(int32_t taps) {
@@ -56,9 +56,9 @@ static inline int32_t arn_conv_paired_scratch(const arn_conv_params *p) {
     return 4 * arn_paired_taps(p->kernel_h * p->kernel_w * depth) + (depth % 4 != 0 ? rows : 0);
 }
 
-/* The same for FullyConnected. */
-static inline int32_t arn_fully_connected_paired_scratch(const arn_fully_connected_params *p) {
-    return (p->rows == 1 ? 2 : 4) * arn_paired_taps(p->in_features);
+/* The same for FullyConnected: two columns for blocks of four outputs, one for blocks of eight. */
+static inline int32_t arn_fully_connected_paired_scratch(const arn_fully_connected_params *p, int32_t block) {
+    return (block == ARN_PAIRED_BLOCK ? 4 : 2) * arn_paired_taps(p->in_features);
 }
 
 #endif

@@ -1,8 +1,8 @@
-/* The layout `planes`: constants of a depthwise convolution 3x3 with stride 1 or 2, eight words a channel, in the order in which the
- * kernels consume them. Channels are a multiple of four.
+/* The layouts `planes` and `planes_2`: constants of a depthwise convolution 3x3 with stride 1 or 2, eight words a channel, in the order in
+ * which the kernels consume them. Channels are a multiple of four.
  *
- *     stride 1    for each column of the filter: (w0, w1) and (w1, w2), int16, low halfword first; bias; multiplier
- *     stride 2    for each column of the filter: (w0, w1) and (w2, 0); bias; multiplier */
+ *     planes      for each column of the filter: (w0, w1) and (w1, w2), int16, low halfword first; bias; multiplier
+ *     planes_2    for each column of the filter: (w0, w1) and (w2, 0); bias; multiplier */
 #ifndef ARN_PLANES_H
 #define ARN_PLANES_H
 

@@ -36,26 +36,41 @@ static int check_conv_paired(const arn_signature *s) {
            arn_is_clamp(p->activation_min, p->activation_max);
 }
 
-static int check_fully_connected_paired(const arn_signature *s) {
+static int is_fully_connected(const arn_signature *s, int32_t block) {
     const arn_fully_connected_params *p = (const arn_fully_connected_params *)s->params;
     const int32_t x[2] = {p->rows, p->in_features}, y[2] = {p->rows, p->out_features};
     return arn_is_type(&s->inputs[0], ARN_INT8) && arn_is_type(&s->outputs[0], ARN_INT8) && arn_is_product(s->inputs[0].bytes, x, 2) &&
            arn_is_product(s->outputs[0].bytes, y, 2) && p->in_features <= MAX_TAPS &&
-           is_stream(s, 1, p->out_features, p->in_features, p->rows == 1 ? ARN_PAIRED_WIDE_BLOCK : ARN_PAIRED_BLOCK,
-                     arn_fully_connected_paired_scratch(p)) &&
-           p->shift == 0 && arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
+           is_stream(s, 1, p->out_features, p->in_features, block, arn_fully_connected_paired_scratch(p, block)) && p->shift == 0 &&
+           arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
 }
 
-static int check_depthwise_conv_planes(const arn_signature *s) {
+static int check_fully_connected_paired(const arn_signature *s) {
+    return is_fully_connected(s, ARN_PAIRED_BLOCK);
+}
+
+static int check_fully_connected_paired_row(const arn_signature *s) {
+    return ((const arn_fully_connected_params *)s->params)->rows == 1 && is_fully_connected(s, ARN_PAIRED_WIDE_BLOCK);
+}
+
+static int is_three_by_three(const arn_signature *s, int32_t stride) {
     const arn_depthwise_conv_params *p = (const arn_depthwise_conv_params *)s->params;
     const arn_operand *stream = &s->inputs[1];
     if (!arn_is_image(s) || p->out_c != p->in_c || p->in_c % 4 != 0 || p->kernel_h != 3 || p->kernel_w != 3 || p->dilation_h != 1 ||
-        p->dilation_w != 1 || p->stride_h != p->stride_w || !arn_in(p->stride_h, 1, 2) || p->out_w > ARN_MAX_EXTENT / 128) {
+        p->dilation_w != 1 || p->stride_h != stride || p->stride_w != stride || p->out_w > ARN_MAX_EXTENT / 128) {
         return 0;
     }
     return arn_is_type(stream, ARN_INT32) && stream->constant != NULL && stream->bytes / (4 * ARN_PLANES_WORDS) == (uint32_t)p->out_c &&
            arn_is_type(&s->scratch, ARN_FLOAT32) && s->scratch.bytes >= (uint32_t)arn_depthwise_conv_planes_scratch(p) && p->shift == 0 &&
            arn_is_int8(p->input_zero_point) && arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
+}
+
+static int check_depthwise_conv_planes(const arn_signature *s) {
+    return is_three_by_three(s, 1);
+}
+
+static int check_depthwise_conv_planes_2(const arn_signature *s) {
+    return is_three_by_three(s, 2);
 }
 
 static int check_depthwise_conv_tap_pairs(const arn_signature *s) {
@@ -83,8 +98,16 @@ static void invoke_fully_connected_paired(const arn_call *c) {
     arn_fully_connected_s8_paired(c->params, c->inputs[0], c->inputs[1], c->outputs[0], c->scratch);
 }
 
+static void invoke_fully_connected_paired_row(const arn_call *c) {
+    arn_fully_connected_s8_paired_row(c->params, c->inputs[0], c->inputs[1], c->outputs[0], c->scratch);
+}
+
 static void invoke_depthwise_conv_planes(const arn_call *c) {
     arn_depthwise_conv_s8_planes(c->params, c->inputs[0], c->inputs[1], c->outputs[0], c->scratch);
+}
+
+static void invoke_depthwise_conv_planes_2(const arn_call *c) {
+    arn_depthwise_conv_s8_planes_2(c->params, c->inputs[0], c->inputs[1], c->outputs[0], c->scratch);
 }
 
 static void invoke_depthwise_conv_tap_pairs(const arn_call *c) {
@@ -98,9 +121,22 @@ const arn_kernel arn_kernel_fully_connected_paired = {
     ARN_OP_FULLY_CONNECTED,        ARN_VARIANT_PAIRED, ARN_WORDS(arn_fully_connected_params), 2, 1, check_fully_connected_paired,
     invoke_fully_connected_paired,
 };
+const arn_kernel arn_kernel_fully_connected_paired_row = {
+    ARN_OP_FULLY_CONNECTED,
+    ARN_VARIANT_PAIRED_ROW,
+    ARN_WORDS(arn_fully_connected_params),
+    2,
+    1,
+    check_fully_connected_paired_row,
+    invoke_fully_connected_paired_row,
+};
 const arn_kernel arn_kernel_depthwise_conv_planes = {
     ARN_OP_DEPTHWISE_CONV,       ARN_VARIANT_PLANES,           ARN_WORDS(arn_depthwise_conv_params), 2, 1,
     check_depthwise_conv_planes, invoke_depthwise_conv_planes,
+};
+const arn_kernel arn_kernel_depthwise_conv_planes_2 = {
+    ARN_OP_DEPTHWISE_CONV,         ARN_VARIANT_PLANES_2,           ARN_WORDS(arn_depthwise_conv_params), 2, 1,
+    check_depthwise_conv_planes_2, invoke_depthwise_conv_planes_2,
 };
 const arn_kernel arn_kernel_depthwise_conv_tap_pairs = {
     ARN_OP_DEPTHWISE_CONV,          ARN_VARIANT_TAP_PAIRS,           ARN_WORDS(arn_depthwise_conv_params), 2, 1,

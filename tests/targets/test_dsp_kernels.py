@@ -73,6 +73,7 @@ def test_same_bytes_as_numpy(optimize: str) -> None:
     provable = [*_collected(conv(sound=True), _provable), *_collected(fully_connected(sound=True), _provable)]
     three_by_three = _collected(convolutions(), _provable)
     arranged = [(case, _arranged(case, "paired")) for case in [*provable, *three_by_three]]
+    arranged += [(case, _arranged(case, "paired_row")) for case in provable if case.record.get("rows") == 1]
     arranged += [(case, _arranged(case, variant)) for case in three_by_three for variant in ("winograd_2", "winograd_4")]
     pairs = [*((case, case) for case in plain), *arranged]
     results = run_on_board([given_ for _, given_ in pairs], "cortex-m4", optimize)

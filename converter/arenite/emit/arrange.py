@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from arenite.emit.arrange_paired import conv_paired, fully_connected_paired
+from arenite.emit.arrange_paired import conv_paired, fully_connected_paired, fully_connected_paired_row
 from arenite.emit.arrange_planes import depthwise_conv_planes
 from arenite.emit.arrange_tap_pairs import depthwise_conv_tap_pairs
 from arenite.emit.arrange_winograd import conv_winograd_2, conv_winograd_4
@@ -26,7 +26,9 @@ ARRANGEMENTS: dict[tuple[str, str], Arrangement] = {
     ("Conv", "winograd_2"): conv_winograd_2,
     ("Conv", "winograd_4"): conv_winograd_4,
     ("FullyConnected", "paired"): fully_connected_paired,
+    ("FullyConnected", "paired_row"): fully_connected_paired_row,
     ("DepthwiseConv", "planes"): depthwise_conv_planes,
+    ("DepthwiseConv", "planes_2"): depthwise_conv_planes,
     ("DepthwiseConv", "tap_pairs"): depthwise_conv_tap_pairs,
 }
 """By operator and variant. The first operand stays; all others, constants, become the second."""

@@ -1,4 +1,4 @@
-"""The layout `paired` of Conv and FullyConnected: runtime_c/kernels/paired.h says what it is, numerics.md §3.4 when it may be used."""
+"""The layouts `paired` and `paired_row`: runtime_c/kernels/paired.h says what they are, numerics.md §3.4 when they may be used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arenite.graph import Node, Tensor
 
 BLOCK = 4
 WIDE_BLOCK = 8
-"""Of a FullyConnected of one row."""
+"""Of `paired_row`."""
 
 
 def conv_paired(node: Node, constants: Sequence[Tensor], x: Tensor) -> NDArray[np.int32]:
@@ -31,8 +31,13 @@ def conv_paired(node: Node, constants: Sequence[Tensor], x: Tensor) -> NDArray[n
 def fully_connected_paired(node: Node, constants: Sequence[Tensor], x: Tensor) -> NDArray[np.int32]:
     """`constants`: weight int8 [out, in], bias int32 [out], multiplier int32 [out]."""
     weight, bias, multiplier = (data_of(tensor) for tensor in constants)
-    rows = x.elements // weight.shape[1]
-    return stream(weight, bias, multiplier, WIDE_BLOCK if rows == 1 else BLOCK)
+    return stream(weight, bias, multiplier, BLOCK)
+
+
+def fully_connected_paired_row(node: Node, constants: Sequence[Tensor], x: Tensor) -> NDArray[np.int32]:
+    """As fully_connected_paired, for an input of one row."""
+    weight, bias, multiplier = (data_of(tensor) for tensor in constants)
+    return stream(weight, bias, multiplier, WIDE_BLOCK)
 
 
 def in_runs(weight: NDArray[np.generic], run: int) -> NDArray[np.generic]:

@@ -1,4 +1,4 @@
-"""The layout `planes` of DepthwiseConv: runtime_c/kernels/planes.h says what it is."""
+"""The layouts `planes` and `planes_2` of DepthwiseConv: runtime_c/kernels/planes.h says what they are."""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arenite.graph import OPERATORS, Graph, Node
-from arenite.graph.operators.convolution import WINOGRAD_TILES
+from arenite.graph.operators.convolution import PLANES, WINOGRAD_TILES
 
 MOST_SHIFT = 8
-"""Of the accumulator, where weights of a layout hold it: planes and tap_pairs."""
+"""Of the accumulator, where weights of a layout hold it: planes, planes_2 and tap_pairs."""
 MOST_TAPS = 1 << 13
 """Of a window with tap_pairs."""
 PAIR_LIMIT = 1 << 23
@@ -28,12 +28,14 @@ def candidates(graph: Graph, node: Node) -> tuple[str, ...]:
     if own != "int8" or node.attributes.get("shift", MOST_SHIFT + 1) > (MOST_SHIFT if node.op == "DepthwiseConv" else 0):
         return (own,)
     if node.op == "FullyConnected":
-        return (own, "paired") if _fits_pairs(graph, node) else (own,)
+        rows = graph.tensor(node.output).elements // graph.tensor(node.output).shape[-1]
+        return (own, "paired", *(("paired_row",) if rows == 1 else ())) if _fits_pairs(graph, node) else (own,)
     if node.op == "Conv":
         paired = ("paired",) if _fits_pairs(graph, node) else ()
         return (own, *paired, *(v for v in WINOGRAD_TILES if _fits_winograd(graph, node, v)))
     if node.op == "DepthwiseConv":
-        return (own, *(("planes",) if _fits_planes(graph, node) else ("tap_pairs",) if _fits_tap_pairs(graph, node) else ()))
+        planes = tuple(v for v, stride in PLANES.items() if _fits_planes(graph, node, stride))
+        return (own, *(planes or (("tap_pairs",) if _fits_tap_pairs(graph, node) else ())))
     return (own,)
 
 
@@ -74,14 +76,14 @@ def _fits_winograd(graph: Graph, node: Node, variant: str) -> bool:
     return bool(np.all(largest * ends < PAIR_LIMIT) and np.all(scale * 128 * weight.sum(axis=(1, 2, 3)) < 1 << 31))
 
 
-def _fits_planes(graph: Graph, node: Node) -> bool:
-    """3x3 without dilation, stride 1 or 2, one output a channel, channels a multiple of four."""
+def _fits_planes(graph: Graph, node: Node, stride: int) -> bool:
+    """3x3 without dilation, this stride, one output a channel, channels a multiple of four."""
     weight, x = graph.tensor(node.inputs[1]), graph.tensor(node.inputs[0])
     strides, dilations = tuple(node.attributes["strides"]), tuple(node.attributes["dilations"])
     return (
         weight.shape[:2] == (3, 3)
         and dilations == (1, 1)
-        and strides in ((1, 1), (2, 2))
+        and strides == (stride, stride)
         and weight.shape[2] == x.shape[3]
         and x.shape[3] % 4 == 0
     )

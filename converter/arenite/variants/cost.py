@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 
 from arenite.graph import Graph, Node
-from arenite.graph.operators.convolution import WINOGRAD_TILES, fours
+from arenite.graph.operators.convolution import PLANES, WINOGRAD_TILES, fours
 from arenite.graph.operators.tap_pairs import TapAxis, along_rows
 
 PORTABLE_MAC = {"Conv": 3.6, "FullyConnected": 4.0, "DepthwiseConv": 9.0}
@@ -30,8 +30,10 @@ KERNEL_BYTES = {
     ("Conv", "winograd_4"): 3500,
     ("FullyConnected", "int8"): 1900,
     ("FullyConnected", "paired"): 900,
+    ("FullyConnected", "paired_row"): 900,
     ("DepthwiseConv", "int8"): 2800,
-    ("DepthwiseConv", "planes"): 2150,
+    ("DepthwiseConv", "planes"): 1450,
+    ("DepthwiseConv", "planes_2"): 1250,
     ("DepthwiseConv", "tap_pairs"): 2600,
 }
 """Code of the kernels for the DSP extension, and of the portable ones for plain constants: gcc 12 at -Os for a Cortex-M4, with what they
@@ -45,11 +47,11 @@ def constant_bytes(graph: Graph, node: Node, variant: str) -> int:
     plain = sum(tensor.bytes for name in node.inputs if (tensor := graph.tensor(name)).is_constant)
     if variant == "tap_pairs":
         return _tap_pairs_words(graph, node) * 4 * graph.tensor(node.inputs[1]).shape[2]
-    if variant == "planes":
+    if variant in PLANES:
         return 32 * graph.tensor(node.inputs[1]).shape[2]
-    if variant == "paired":
+    if variant in ("paired", "paired_row"):
         filters, taps, groups = _filters(graph, node)
-        block = 8 if node.op == "FullyConnected" and _positions(graph, node) == 1 else 4
+        block = 8 if variant == "paired_row" else 4
         return groups * -(-filters // block) * block * (fours(taps) + 8)
     if variant in WINOGRAD_TILES:
         filters, depth = (graph.tensor(node.inputs[1]).shape[axis] for axis in (0, 3))
@@ -67,13 +69,13 @@ def cycles(graph: Graph, node: Node, variant: str, features: frozenset[str]) -> 
     """Of one inference on a core with `features`."""
     if "mve" in features:
         return _vector(graph, node, variant)
-    if "dsp" in features and variant == "paired":
-        return _paired(graph, node)
+    if "dsp" in features and variant in ("paired", "paired_row"):
+        return _paired(graph, node, variant)
     if "dsp" in features and variant in WINOGRAD_TILES:
         return _winograd(graph, node, WINOGRAD_TILES[variant])
     if "dsp" in features and variant == "tap_pairs":
         return _tap_pairs(graph, node)
-    if "dsp" in features and variant == "planes":
+    if "dsp" in features and variant in PLANES:
         return _planes(graph, node)
     macs = prod(graph.tensor(node.output).shape) * (prod(graph.tensor(node.inputs[1]).shape) / _outputs(graph, node))
     factor = PORTABLE_WINOGRAD if variant in WINOGRAD_TILES else PORTABLE_STREAM
@@ -88,12 +90,12 @@ def _vector(graph: Graph, node: Node, variant: str) -> float:
     return plain if variant == str(node.attributes["variant"]) else plain + macs
 
 
-def _paired(graph: Graph, node: Node) -> float:
+def _paired(graph: Graph, node: Node, variant: str) -> float:
     """dsp/paired_core.S: 15 cycles a step of 16 multiply-accumulates, 75 a block around them; a column costs 8 cycles for four taps."""
     filters, taps, groups = _filters(graph, node)
     positions = _positions(graph, node)
     steps = fours(taps) / 2
-    if node.op == "FullyConnected" and positions == 1:
+    if variant == "paired_row":
         return -(-filters // 8) * (18.5 * steps + 85) + 3 * steps
     blocks = -(-filters // 4)
     return groups * -(-positions // 2) * (blocks * (15.5 * steps + 75) + 2 * (4 * steps + 60))

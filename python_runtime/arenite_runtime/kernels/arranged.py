@@ -26,8 +26,11 @@ def conv_paired(p: Any, x: Array, stream: Array, y: Array) -> None:
 
 
 def fully_connected_paired(p: Any, x: Array, stream: Array, y: Array) -> None:
-    block = WIDE_BLOCK if p.rows == 1 else BLOCK
-    matrix.fully_connected(p, x, *paired(stream, p.out_features, p.in_features, block), y)
+    matrix.fully_connected(p, x, *paired(stream, p.out_features, p.in_features, BLOCK), y)
+
+
+def fully_connected_paired_row(p: Any, x: Array, stream: Array, y: Array) -> None:
+    matrix.fully_connected(p, x, *paired(stream, p.out_features, p.in_features, WIDE_BLOCK), y)
 
 
 def conv_winograd_2(p: Any, x: Array, stream: Array, y: Array) -> None:

@@ -189,16 +189,6 @@ void arn_conv_s8_paired_rows(const arn_conv_params *p, const arn_rows *x, const 
     }
 }
 
-void arn_conv_s8_paired(const arn_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
-    arn_rows from = {(int8_t *)x, p->in_w * p->in_c, p->in_h};
-    arn_rows to = {y, p->out_w * p->out_c, p->out_h};
-    for (int32_t n = 0; n < p->batch; n++) {
-        arn_conv_s8_paired_rows(p, &from, stream, &to, 0, p->out_h, scratch);
-        from.base += p->in_h * from.pitch;
-        to.base += p->out_h * to.pitch;
-    }
-}
-
 #else
 
 typedef int arn_not_for_this_core; /* a translation unit must not be empty */

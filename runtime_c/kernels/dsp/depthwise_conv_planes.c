@@ -6,6 +6,7 @@
 #include "depthwise_core.h"
 #include "interleave.h"
 #include "planes.h"
+#include "portable/arithmetic.h"
 #include "portable/window.h"
 #include <stddef.h>
 #include <string.h>
@@ -44,9 +45,9 @@ static void fill(const arn_depthwise_conv_params *p, const arn_rows *x, const st
     }
 }
 
-void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
-                                       int32_t begin, int32_t end, void *scratch) {
-    const int32_t rows = p->stride_h == 1 ? 2 : 1; /* of outputs in a strip */
+/* `rows` of outputs in a strip. */
+static ARN_NOINLINE void filter_strips(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
+                                       int32_t begin, int32_t end, uint32_t *scratch, arn_depthwise_core *core, int32_t rows) {
     strip s;
     s.planes = scratch;
     s.columns = arn_planes_columns(p);
@@ -64,12 +65,8 @@ void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const
         for (int32_t oy = begin; oy < end; oy += rows) {
             fill(p, x, &s, oy * p->stride_h - p->pad_top + 2, channel, job.swapped ? 0 : 1);
             job.y = arn_row(y, oy) + channel;
-            if (p->stride_h == 1) {
-                job.lower = oy + 1 < end ? (int32_t)(arn_row(y, oy + 1) + channel - job.y) : 0;
-                arn_depthwise_3x3(&job);
-            } else {
-                arn_depthwise_3x3_s2(&job);
-            }
+            job.lower = oy + 1 < end ? (int32_t)(arn_row(y, oy + 1) + channel - job.y) : 0;
+            core(&job);
             job.swapped = !job.swapped;
         }
     }
@@ -78,14 +75,14 @@ void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const
     }
 }
 
-void arn_depthwise_conv_s8_planes(const arn_depthwise_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
-    arn_rows from = {(int8_t *)x, p->in_w * p->in_c, p->in_h};
-    arn_rows to = {y, p->out_w * p->out_c, p->out_h};
-    for (int32_t n = 0; n < p->batch; n++) {
-        arn_depthwise_conv_s8_planes_rows(p, &from, stream, &to, 0, p->out_h, scratch);
-        from.base += p->in_h * from.pitch;
-        to.base += p->out_h * to.pitch;
-    }
+void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
+                                       int32_t begin, int32_t end, void *scratch) {
+    filter_strips(p, x, stream, y, begin, end, scratch, arn_depthwise_3x3, 2);
+}
+
+void arn_depthwise_conv_s8_planes_2_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
+                                         int32_t begin, int32_t end, void *scratch) {
+    filter_strips(p, x, stream, y, begin, end, scratch, arn_depthwise_3x3_s2, 1);
 }
 
 #else

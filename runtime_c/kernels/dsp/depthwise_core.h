@@ -18,7 +18,8 @@ typedef struct arn_depthwise_job {
     int32_t zero_point;     /* of the output */
 } arn_depthwise_job;
 
-void arn_depthwise_3x3(const arn_depthwise_job *job);
-void arn_depthwise_3x3_s2(const arn_depthwise_job *job);
+typedef void arn_depthwise_core(const arn_depthwise_job *job);
+
+arn_depthwise_core arn_depthwise_3x3, arn_depthwise_3x3_s2;
 
 #endif

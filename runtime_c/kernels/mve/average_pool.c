@@ -50,14 +50,4 @@ void arn_average_pool_s8_rows(const arn_average_pool_params *p, const arn_rows *
     }
 }
 
-void arn_average_pool_s8(const arn_average_pool_params *p, const int8_t *x, int8_t *y) {
-    arn_rows from = {(int8_t *)x, p->in_w * p->in_c, p->in_h};
-    arn_rows to = {y, p->out_w * p->out_c, p->out_h};
-    for (int32_t n = 0; n < p->batch; n++) {
-        arn_average_pool_s8_rows(p, &from, &to, 0, p->out_h);
-        from.base += p->in_h * from.pitch;
-        to.base += p->out_h * to.pitch;
-    }
-}
-
 #endif

@@ -187,15 +187,4 @@ void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t 
     }
 }
 
-void arn_conv_s8(const arn_conv_params *p, const int8_t *x, const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
-                 int8_t *y) {
-    arn_rows from = {(int8_t *)x, p->in_w * p->in_c, p->in_h};
-    arn_rows to = {y, p->out_w * p->out_c, p->out_h};
-    for (int32_t n = 0; n < p->batch; n++) {
-        arn_conv_s8_rows(p, &from, weight, bias, multiplier, &to, 0, p->out_h);
-        from.base += p->in_h * from.pitch;
-        to.base += p->out_h * to.pitch;
-    }
-}
-
 #endif

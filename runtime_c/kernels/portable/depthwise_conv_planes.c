@@ -33,9 +33,8 @@ static ARN_NOINLINE void filter_row(const arn_depthwise_conv_params *p, const in
     }
 }
 
-void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
-                                       int32_t begin, int32_t end, void *scratch) {
-    (void)scratch;
+static void filter_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y, int32_t begin,
+                        int32_t end) {
     for (int32_t c = 0; c < p->out_c; c++, stream += ARN_PLANES_WORDS) {
         int32_t weight[9];
         read_weights(stream, p->stride_h, weight);
@@ -49,14 +48,16 @@ void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const
     }
 }
 
-void arn_depthwise_conv_s8_planes(const arn_depthwise_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
-    arn_rows from = {(int8_t *)x, p->in_w * p->in_c, p->in_h};
-    arn_rows to = {y, p->out_w * p->out_c, p->out_h};
-    for (int32_t n = 0; n < p->batch; n++) {
-        arn_depthwise_conv_s8_planes_rows(p, &from, stream, &to, 0, p->out_h, scratch);
-        from.base += p->in_h * from.pitch;
-        to.base += p->out_h * to.pitch;
-    }
+void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
+                                       int32_t begin, int32_t end, void *scratch) {
+    (void)scratch;
+    filter_rows(p, x, stream, y, begin, end);
+}
+
+void arn_depthwise_conv_s8_planes_2_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
+                                         int32_t begin, int32_t end, void *scratch) {
+    (void)scratch;
+    filter_rows(p, x, stream, y, begin, end);
 }
 
 #else

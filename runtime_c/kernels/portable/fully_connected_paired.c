@@ -1,14 +1,13 @@
-/* Fully connected layers from the layout `paired`, on any core. numerics.md §3.4. */
+/* Fully connected layers from the layouts `paired` and `paired_row`, on any core. numerics.md §3.4. */
 #if !defined(__ARM_FEATURE_DSP)
 
 #include "arn_kernels.h"
 #include "paired_column.h"
 #include <string.h>
 
-void arn_fully_connected_s8_paired(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
+static void rows(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y, int32_t block, void *scratch) {
     const arn_paired_output output = {p->output_zero_point, p->activation_min, p->activation_max};
     const int32_t taps = arn_paired_taps(p->in_features);
-    const int32_t block = p->rows == 1 ? ARN_PAIRED_WIDE_BLOCK : ARN_PAIRED_BLOCK;
     for (int32_t r = 0; r < p->rows; r++, x += p->in_features, y += p->out_features) {
         const int8_t *row = x;
         if (taps != p->in_features) {
@@ -18,6 +17,15 @@ void arn_fully_connected_s8_paired(const arn_fully_connected_params *p, const in
         }
         arn_paired_column(&output, row, taps, stream, block, p->out_features, y);
     }
+}
+
+void arn_fully_connected_s8_paired(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
+    rows(p, x, stream, y, ARN_PAIRED_BLOCK, scratch);
+}
+
+void arn_fully_connected_s8_paired_row(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y,
+                                       void *scratch) {
+    rows(p, x, stream, y, ARN_PAIRED_WIDE_BLOCK, scratch);
 }
 
 #else

@@ -1,7 +1,7 @@
 #include "arn_kernels.h"
 #include "core.h"
 
-#if !defined(ARN_HAS_MVE)
+#if !defined(ARN_HAS_MVE) && !defined(__ARM_FEATURE_DSP)
 
 #include "window.h"
 
@@ -29,16 +29,6 @@ void arn_max_pool_s8_rows(const arn_max_pool_params *p, const arn_rows *x, const
                 out[c] = out[c] > p->activation_max ? (int8_t)p->activation_max : out[c];
             }
         }
-    }
-}
-
-void arn_max_pool_s8(const arn_max_pool_params *p, const int8_t *x, int8_t *y) {
-    arn_rows from = {(int8_t *)x, p->in_w * p->in_c, p->in_h};
-    arn_rows to = {y, p->out_w * p->out_c, p->out_h};
-    for (int32_t n = 0; n < p->batch; n++) {
-        arn_max_pool_s8_rows(p, &from, &to, 0, p->out_h);
-        from.base += p->in_h * from.pitch;
-        to.base += p->out_h * to.pitch;
     }
 }
 

@@ -34,7 +34,13 @@ static inline float *arn_row_f32(const arn_rows *image, int32_t row) {
     return (float *)(void *)arn_row(image, row);
 }
 
-/* A whole image of `rows` rows, `length` floats each. Never written through where `pixels` is an input. */
+/* A whole image of `rows` rows, `length` bytes each. Never written through where `pixels` is an input. */
+static inline arn_rows arn_image_s8(const int8_t *pixels, int32_t rows, int32_t length) {
+    const arn_rows image = {(int8_t *)(uintptr_t)pixels, length, rows};
+    return image;
+}
+
+/* The same of float32. */
 static inline arn_rows arn_image_f32(const float *pixels, int32_t rows, int32_t length) {
     const arn_rows image = {(int8_t *)(uintptr_t)pixels, length * (int32_t)sizeof(float), rows};
     return image;

@@ -23,6 +23,7 @@ from arenite.graph.operators.declaration import (
     given,
 )
 from arenite.graph.operators.tap_pairs import scratch_bytes
+from arenite.graph.operators.window_overlaps import conv_overlaps, depthwise_overlaps
 from arenite.graph.tensor import Tensor
 
 WINDOW = (
@@ -143,11 +144,13 @@ def _depthwise_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> 
     weight = given(inputs, 1)
     record = {**image_record(node, given(inputs, 0), outputs[0], (weight.shape[0], weight.shape[1])), **_requantization(node)}
     # Streams of pairs hold weights and biases times 2^shift: numerics.md §3.5, §3.7.
-    return {**record, "shift": 0} if node.attributes.get("variant") in ("planes", "tap_pairs") else record
+    return {**record, "shift": 0} if node.attributes.get("variant") in DEPTHWISE_CONV.streams else record
 
 
 WINOGRAD_TILES = {"winograd_2": 2, "winograd_4": 4}
 """Outputs of a tile."""
+PLANES = {"planes": 1, "planes_2": 2}
+"""Strides."""
 
 
 def _conv_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
@@ -179,7 +182,7 @@ def _depthwise_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) ->
         kernel_h, kernel_w, _ = given(inputs, 1).shape
         _, out_h, out_w, _ = outputs[0].shape
         return scratch_bytes((kernel_h, kernel_w), node.attributes["strides"], node.attributes["dilations"], (out_h, out_w))
-    if node.attributes.get("variant") != "planes":
+    if node.attributes.get("variant") not in PLANES:
         return 0
     return 32 * ((outputs[0].shape[2] - 1) * int(node.attributes["strides"][1]) + 3)
 
@@ -212,6 +215,7 @@ CONV = Operator(
     variants=("int8", "wide", "paired", "winograd_2", "winograd_4"),
     streams=("paired", "winograd_2", "winograd_4"),
     scratch=_conv_scratch,
+    overlaps=conv_overlaps,
     stored=(_X, Operand("weight", "int8, OHWI", constant=True), *STORED_LINEAR),
     params=(*IMAGE_PARAMS, Param("group", "groups of channels"), *_REQUANTIZATION),
     record=_conv_record,
@@ -236,9 +240,10 @@ DEPTHWISE_CONV = Operator(
     shape=_depthwise_shape,
     macs=_depthwise_macs,
     code=2,
-    variants=("int8", "wide", "planes", "tap_pairs"),
-    streams=("planes", "tap_pairs"),
+    variants=("int8", "wide", "planes", "planes_2", "tap_pairs"),
+    streams=("planes", "planes_2", "tap_pairs"),
     scratch=_depthwise_scratch,
+    overlaps=depthwise_overlaps,
     stored=(_X, Operand("weight", "int8, HWC", constant=True), *STORED_LINEAR),
     params=(*IMAGE_PARAMS, *_REQUANTIZATION),
     record=_depthwise_record,

@@ -97,11 +97,9 @@ def _matmul_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) 
 
 
 def _fully_connected_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
-    """arn_fully_connected_paired_scratch of runtime_c/kernels/paired.h."""
-    if node.attributes.get("variant") != "paired":
-        return 0
-    out_features, in_features = given(inputs, 1).shape
-    return (2 if outputs[0].elements == out_features else 4) * fours(in_features)
+    """arn_fully_connected_paired_scratch and arn_fully_connected_paired_row_scratch of runtime_c/kernels/paired.h."""
+    bytes_of_tap = {"paired": 4, "paired_row": 2}.get(str(node.attributes.get("variant")), 0)
+    return bytes_of_tap * fours(given(inputs, 1).shape[1])
 
 
 _X = Operand("x", "[…, in]")
@@ -120,8 +118,8 @@ FULLY_CONNECTED = Operator(
     shape=_fully_connected_shape,
     macs=_fully_connected_macs,
     code=3,
-    variants=("int8", "wide", "paired"),
-    streams=("paired",),
+    variants=("int8", "wide", "paired", "paired_row"),
+    streams=("paired", "paired_row"),
     scratch=_fully_connected_scratch,
     stored=(_X, Operand("weight", "int8, [out, in]", constant=True), *STORED_LINEAR),
     params=(
