@@ -5,7 +5,7 @@
 #include "arithmetic.h"
 #include "arn_kernels.h"
 #include "winograd.h"
-#include <stddef.h>
+#include <string.h>
 
 /* Where in a block the weights of a kind begin, and how they are read. */
 typedef struct weights {
@@ -33,54 +33,71 @@ static void unmix(const weights *w, int32_t tap, int32_t o, int32_t g[3]) {
     g[1] = (w->tile == 2 ? mixed : -mixed / 4) - g[0] - g[2];
 }
 
-/* Adds the products of row `ky` of a filter with a row of the image, or with padding where that is null. */
-static uint32_t add_row(uint32_t acc, const arn_conv_params *p, const weights *w, int32_t ky, int32_t o, const int8_t *row, int32_t left) {
+/* Adds the products of row `ky` of a filter with a row of the image, whose first column is the window's. */
+static uint32_t add_row(uint32_t acc, const arn_conv_params *p, const weights *w, int32_t ky, int32_t o, const int8_t *row) {
     for (int32_t c = 0; c < p->in_c; c++) {
         int32_t g[3];
         unmix(w, ky * p->in_c + c, o, g);
         for (int32_t kx = 0; kx < 3; kx++) {
-            const int32_t at = left + kx;
-            const int32_t x = row != NULL && at >= 0 && at < p->in_w ? row[at * p->in_c + c] : p->input_zero_point;
-            acc += (uint32_t)(g[kx] * x);
+            acc += (uint32_t)(g[kx] * row[kx * p->in_c + c]);
         }
     }
     return acc;
 }
 
-static void convolve(const arn_conv_params *p, int32_t tile, const int8_t *x, const int32_t *stream, int8_t *y) {
-    const int32_t steps = arn_winograd_steps(p->in_c), words = arn_winograd_words(tile, p->in_c);
-    for (int32_t oy = 0; oy < p->out_h; oy++) {
-        for (int32_t ox = 0; ox < p->out_w; ox++) {
-            for (int32_t n = 0; n < p->out_c; n++) {
-                const int32_t *block = stream + n / ARN_WINOGRAD_BLOCK * words;
-                const int32_t o = n % ARN_WINOGRAD_BLOCK;
-                const weights w = {block + 8, block + 8 + 2 * steps, block + 8 + 4 * steps, tile};
-                uint32_t acc = (uint32_t)block[o];
-                for (int32_t ky = 0; ky < 3; ky++) {
-                    const int32_t row = oy - p->pad_top + ky;
-                    const int8_t *line = row >= 0 && row < p->in_h ? x + row * p->in_w * p->in_c : NULL;
-                    acc = add_row(acc, p, &w, ky, o, line, ox - p->pad_left);
-                }
-                *y++ = arn_clamp(p->output_zero_point + arn_requantize(acc, block[4 + o], 0), p->activation_min, p->activation_max);
-            }
+/* Row `row` of the image with the padding that windows read. */
+static void copy_row(const arn_conv_params *p, const int8_t *x, int32_t row, int8_t *to) {
+    for (int32_t i = 0, at = -p->pad_left; i < p->out_w + 2; i++, at++, to += p->in_c) {
+        if (row >= 0 && row < p->in_h && at >= 0 && at < p->in_w) {
+            memcpy(to, x + (row * p->in_w + at) * p->in_c, (size_t)p->in_c);
+        } else {
+            memset(to, p->input_zero_point, (size_t)p->in_c);
         }
     }
 }
 
-static void convolve_images(const arn_conv_params *p, int32_t tile, const int8_t *x, const int32_t *stream, int8_t *y) {
+/* A row of outputs from the three rows that it reads. */
+static void output_row(const arn_conv_params *p, int32_t tile, const int8_t *const rows[3], const int32_t *stream, int8_t *y) {
+    const int32_t steps = arn_winograd_steps(p->in_c), words = arn_winograd_words(tile, p->in_c);
+    for (int32_t ox = 0; ox < p->out_w; ox++) {
+        for (int32_t n = 0; n < p->out_c; n++) {
+            const int32_t *block = stream + n / ARN_WINOGRAD_BLOCK * words;
+            const int32_t o = n % ARN_WINOGRAD_BLOCK;
+            const weights w = {block + 8, block + 8 + 2 * steps, block + 8 + 4 * steps, tile};
+            uint32_t acc = (uint32_t)block[o];
+            for (int32_t ky = 0; ky < 3; ky++) {
+                acc = add_row(acc, p, &w, ky, o, rows[ky] + ox * p->in_c);
+            }
+            *y++ = arn_clamp(p->output_zero_point + arn_requantize(acc, block[4 + o], 0), p->activation_min, p->activation_max);
+        }
+    }
+}
+
+/* Rows are copied before outputs are written that may lie over them. They are counted from the first row of padding. */
+static void convolve(const arn_conv_params *p, int32_t tile, const int8_t *x, const int32_t *stream, int8_t *y, int8_t *ring) {
+    const int32_t line = (p->out_w + 2) * p->in_c;
+    for (int32_t row = 0; row < p->out_h + 2; row++) {
+        copy_row(p, x, row - p->pad_top, ring + row % 3 * line);
+        if (row >= 2) {
+            const int8_t *const rows[3] = {ring + (row - 2) % 3 * line, ring + (row - 1) % 3 * line, ring + row % 3 * line};
+            output_row(p, tile, rows, stream, y);
+            y += p->out_w * p->out_c;
+        }
+    }
+}
+
+static void convolve_images(const arn_conv_params *p, int32_t tile, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
     for (int32_t n = 0; n < p->batch; n++, x += p->in_h * p->in_w * p->in_c, y += p->out_h * p->out_w * p->out_c) {
-        convolve(p, tile, x, stream, y);
+        convolve(p, tile, x, stream, y, scratch);
     }
 }
 
 void arn_conv_s8_winograd_2(const arn_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
-    (void)scratch;
-    convolve_images(p, 2, x, stream, y);
+    convolve_images(p, 2, x, stream, y, scratch);
 }
 
 void arn_conv_s8_winograd_4(const arn_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
-    (void)scratch;
-    convolve_images(p, 4, x, stream, y);
+    convolve_images(p, 4, x, stream, y, scratch);
 }
 
 #else

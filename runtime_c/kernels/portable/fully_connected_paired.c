@@ -9,13 +9,9 @@ static void rows(const arn_fully_connected_params *p, const int8_t *x, const int
     const arn_paired_output output = {p->output_zero_point, p->activation_min, p->activation_max};
     const int32_t taps = arn_paired_taps(p->in_features);
     for (int32_t r = 0; r < p->rows; r++, x += p->in_features, y += p->out_features) {
-        const int8_t *row = x;
-        if (taps != p->in_features) {
-            memcpy(scratch, x, (size_t)p->in_features);
-            memset((int8_t *)scratch + p->in_features, 0, (size_t)(taps - p->in_features));
-            row = scratch;
-        }
-        arn_paired_column(&output, row, taps, stream, block, p->out_features, y);
+        memcpy(scratch, x, (size_t)p->in_features); /* outputs may lie over x */
+        memset((int8_t *)scratch + p->in_features, 0, (size_t)(taps - p->in_features));
+        arn_paired_column(&output, scratch, taps, stream, block, p->out_features, y);
     }
 }
 

@@ -1,0 +1,66 @@
+"""Which orders (window_progress.py) the kernels of every variant with sliding windows have: Operator.overlaps of Conv, DepthwiseConv, pools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from arenite.graph.node import Node
+from arenite.graph.operators import window_progress as order
+from arenite.graph.operators.declaration import Inputs, Overlap, given
+from arenite.graph.operators.progress import Progress, of_operand
+from arenite.graph.operators.tap_pairs import CHUNK, TapAxis, along_rows
+from arenite.graph.operators.window_progress import Windows
+from arenite.graph.tensor import Tensor
+
+FLOAT_BLOCK = 4
+"""ARN_DOT_F32_FILTERS: filters that portable/conv_f32.c applies at a time."""
+
+
+def conv_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapping[int, Overlap]:
+    weight = given(inputs, 1).shape
+    windows = Windows.of(node, given(inputs, 0), outputs[0], (weight[1], weight[2]))
+    variant, group = str(node.attributes.get("variant")), int(node.attributes["group"])
+    if variant == "paired" and group == 1:
+        return of_operand(_paired(windows, weight[3]), outputs[0].bytes)
+    if variant in ("winograd_2", "winograd_4"):
+        return of_operand([order.by_ring(windows)], outputs[0].bytes)
+    if variant in ("wide", "float32"):
+        filters = windows.out_c // group
+        block = FLOAT_BLOCK if variant == "float32" else 1
+        written = windows.out_c - filters + _last(filters, block)
+        return of_operand([order.by_block(windows, written, weight[3] * (group - 1))], outputs[0].bytes)
+    return {}
+
+
+def _paired(windows: Windows, depth: int) -> list[Progress]:
+    rows, columns = windows.rows, windows.columns
+    pointwise = (rows.taps, columns.taps, rows.pad, columns.pad) == (1, 1, 0, 0) and all(
+        (axis.windows - 1) * axis.stride < axis.size for axis in (rows, columns)
+    )
+    if pointwise:
+        whole = rows.stride == columns.stride == 1 and columns.windows == columns.size
+        return [order.by_pixel(windows), order.in_pairs(windows, rows_apart=not whole)]
+    return [order.by_pixel(windows), order.in_pairs(windows) if depth % 4 == 0 else order.by_row(windows)]
+
+
+def depthwise_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapping[int, Overlap]:
+    weight = given(inputs, 1).shape
+    windows = Windows.of(node, given(inputs, 0), outputs[0], (weight[0], weight[1]))
+    variant = str(node.attributes.get("variant"))
+    last = (windows.out_c - 1) * windows.in_c // windows.out_c  # the channel that the last output reads
+    if variant in ("planes", "planes_2"):
+        return of_operand([order.by_channel(windows)], outputs[0].bytes)
+    if variant in ("wide", "float32"):
+        return of_operand([order.by_block(windows, windows.out_c - 1, last)], outputs[0].bytes)
+    if variant == "tap_pairs":
+        strides, dilations = node.attributes["strides"], node.attributes["dilations"]
+        phases = [TapAxis.of(weight[i], strides[i], dilations[i]).phases for i in range(2)]
+        upright = along_rows(weight[:2])
+        chunks = order.in_chunks(windows, upright, CHUNK, (phases[0], phases[1]) if upright else (phases[1], phases[0]))
+        return of_operand([order.by_block(windows, windows.out_c - 1, last), chunks], outputs[0].bytes)
+    return {}
+
+
+def _last(channels: int, block: int) -> int:
+    """Where the last block of `channels` begins."""
+    return (channels - 1) // block * block
