@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from arenite.profile import wording
 from arenite.profile.contents import Profile, amount, per_mac, share
+from arenite.report.page import render_page
 
+_TEMPLATE = Path(__file__).parent / "templates" / "profile.html.j2"
 _NAME_WIDTH, _BAR_WIDTH, _ROW, _BAR = 300, 520, 22, 15
 _MOST_CHARACTERS = 40
 """Of a layer's name in the picture."""
@@ -30,15 +30,9 @@ class Bar:
 
 def to_html(profile: Profile) -> str:
     """The page. Layers of which nothing is known have no bar."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     bars = _bars(profile)
-    return environment.get_template("profile.html.j2").render(
+    return render_page(
+        _TEMPLATE,
         profile=profile,
         bars=bars,
         bar_height=_BAR,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from arenite.report import wording
 from arenite.report.arena_map import arena_map
 from arenite.report.contents import Buffer, Report
+from arenite.report.page import render_page
 from arenite.report.wording import operator_name
 
+_TEMPLATE = Path(__file__).parent / "templates" / "report.html.j2"
 _WIDTH, _HEIGHT = 960, 320
 _COLOURS = {"input": "#7aa6c2", "output": "#d08f5f", "activation": "#b9c77a", "state": "#c9a0c9", "scratch": "#b5b5b5"}
 
@@ -30,15 +30,9 @@ class Rectangle:
 
 
 def to_html(report: Report) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     picture = arena_map(report)
-    return environment.get_template("report.html.j2").render(
+    return render_page(
+        _TEMPLATE,
         report=report,
         quantized=report.precision != "float32",
         verdict=wording.verdict(report),
