@@ -49,15 +49,18 @@ def convolutions(draw: DrawFn) -> Case:
 
 def _arranged(case: Case, tile: int) -> Case:
     x, *constants = case.inputs
-    node = Node("Conv", "conv", ("x", "w", "b", "m"), ("y",), {})
+    node = Node("Conv", "conv", ("x", "w", "b", "m"), ("y",), {"variant": f"winograd_{tile}"})
+    image = Tensor("x", x.shape, DType.INT8)
     tensors = [Tensor(name, data.shape, DType.of(data), data) for name, data in zip("wbm", constants, strict=True)]
-    return Case("Conv", f"winograd_{tile}", case.record, [x, ARRANGE[tile](node, tensors, Tensor("x", x.shape, DType.INT8))], case.y)
+    y_shape = tuple(case.record[name] for name in ("batch", "out_h", "out_w", "out_c"))
+    scratch = OPERATORS["Conv"].scratch(node, [image, *tensors], [Tensor("y", y_shape, DType.INT8)])
+    return Case("Conv", f"winograd_{tile}", case.record, [x, ARRANGE[tile](node, tensors, image)], case.y, scratch)
 
 
 def _c_result(portable: PortableLibrary, case: Case) -> Array:
-    y = case.y.copy()
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*case.inputs, y)]
-    portable.call(f"arn_conv_s8_{case.variant}", case, pointers, ctypes.c_void_p(None))
+    y, scratch = case.y.copy(), np.full(case.scratch + 16, 0x5A, np.uint8)
+    portable.call(f"arn_conv_s8_{case.variant}", case, [ctypes.c_void_p(array.ctypes.data) for array in (*case.inputs, y, scratch)])
+    assert (scratch[case.scratch :] == 0x5A).all()
     return y
 
 

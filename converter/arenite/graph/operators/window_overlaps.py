@@ -1,4 +1,4 @@
-"""Which orders (window_progress.py) the kernels of every variant with sliding windows have: Operator.overlaps of Conv, DepthwiseConv, pools."""
+"""Which orders (window_progress.py) the kernels of every variant have: Operator.overlaps of Conv, DepthwiseConv, pools."""
 
 from __future__ import annotations
 
