@@ -37,11 +37,16 @@ ARRANGEMENTS: dict[tuple[str, str], Arrangement] = {
 def arranged(graph: Graph) -> Graph:
     """`graph` with the stream of every node that wants one as a further operand, its last."""
     result = graph.copy()
+    of_bands: dict[str, Tensor] = {}  # by the whole tensor: bands of a layer have one stream
     for index, node in enumerate(result.nodes):
         arrange = ARRANGEMENTS.get(_kernel(node))
         if arrange is not None:
-            x, *constants = (graph.tensor(name) for name in node.inputs)
-            stream = result.add_constant(f"{node.output}/stream", arrange(node, constants, x))
+            stream = None if node.band is None else of_bands.get(node.band.tensor)
+            if stream is None:
+                x, *constants = (graph.tensor(name) for name in node.inputs)
+                whole = node.output if node.band is None else node.band.tensor
+                stream = result.add_constant(f"{whole}/stream", arrange(node, constants, x))
+                of_bands[whole] = stream
             result.nodes[index] = replace(node, inputs=(*node.inputs, stream.name))
     return result
 

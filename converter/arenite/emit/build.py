@@ -82,6 +82,7 @@ def _calls(scope: Scope, index: int) -> list[Call]:
                 node=at,
                 form=named,
                 origins=origins,
+                band=node.band,
             )
             for move in lower_movement(graph.name, node, inputs, output)
         ]
@@ -105,6 +106,7 @@ def _calls(scope: Scope, index: int) -> list[Call]:
             node=at,
             form=named,
             origins=origins,
+            band=node.band,
         )
     ]
 

@@ -26,19 +26,24 @@ class Layer:
 
 def layers(program: Program, taken: Iterable[str]) -> list[Layer]:
     """Every call in execution order. `taken` are identifiers that the file uses otherwise."""
-    nodes: dict[tuple[int, str], str] = {}
+    nodes: dict[tuple[int | str, str], str] = {}
     for call in program.calls:
-        nodes.setdefault((call.node, call.name), call.name or OPERATORS[call.op].name)
+        nodes.setdefault(_layer_key(call), call.name or OPERATORS[call.op].name)
     names = dict(zip(nodes, layer_names(list(nodes.values()), taken), strict=True))
     writer = _Writer(program, set(taken))
     blocks = Blocks(program.calls, writer.pointer)
     described = []
     for at, call in enumerate(program.calls):
-        name = names[call.node, call.name]
+        name = names[_layer_key(call)]
         layer = writer.control(call, name, at, blocks) if call.op in CONTROL else writer.layer(call, name, at, blocks.depth)
         closed = blocks.closed(at)
         described.append(replace(layer, statement=f"{layer.statement}\n{closed}".strip("\n")) if closed else layer)
     return described
+
+
+def _layer_key(call: Call) -> tuple[int | str, str]:
+    """Equal for calls that have a name in C in common: those of a node, and all bands of a layer."""
+    return (call.node if call.band is None else call.band.tensor), call.name
 
 
 @dataclass
@@ -47,11 +52,13 @@ class _Writer:
     used: set[str]
     constants: dict[int, str] = field(default_factory=dict)
     """C name by index of the constant tensor."""
+    records: dict[str, str] = field(default_factory=dict)
+    """C name of the parameters of bands by the text that defines them but for the name: equal ones are one."""
 
     def layer(self, call: Call, name: str, at: int, depth: int) -> Layer:
         definitions = [self._constant(index, f"{name}_{self._operand(call, position)}") for position, index in enumerate(call.inputs)]
-        params = self._fresh(f"{name}_params")
-        definitions.append(_record(call, params))
+        params, record = self._params(call, name)
+        definitions.append(record)
         as_bytes = call.op == "Lookup"  # its table is in terms of the byte, whatever that means: int8 or uint8
         arguments = [f"&{params}", *(self._argument(index, as_bytes) for index in (*call.inputs, *call.outputs))]
         if call.scratch is not None:
@@ -77,6 +84,20 @@ class _Writer:
 
     def pointer(self, index: int) -> str:
         return self._argument(index)
+
+    def _params(self, call: Call, name: str) -> tuple[str, str]:
+        """The name of a call's record, and its definition where that is new."""
+        if call.band is None:
+            params = self._fresh(f"{name}_params")
+            return params, _record(call, params)
+        text = _record(call, "")
+        if text in self.records:
+            return self.records[text], ""
+        first, last = call.band.rows[0], call.band.rows[1] - 1
+        part = f"{name}_rows_{first}_{last}" if last > first else f"{name}_row_{first}"
+        params = self._fresh(f"{part}_{'copy_' if call.op == 'StridedCopy' else ''}params")
+        self.records[text] = params
+        return params, _record(call, params)
 
     def _fresh(self, name: str) -> str:
         chosen = unique(name, self.used)
@@ -118,7 +139,8 @@ class _Writer:
         operands = [tensors[index] for index in call.inputs if index >= 0 and tensors[index].storage is Storage.REGION]
         outputs = [tensors[index] for index in call.outputs]
         variant = "" if call.variant == OPERATORS[call.op].variants[0] else f" ({call.variant})"
-        text = f"{call.name or call.op}: {call.op}{variant} {_flow(map(_shape, operands), map(_shape, outputs))}"
+        rows = "" if call.band is None else f", rows {call.band.rows[0]} to {call.band.rows[1] - 1}"
+        text = f"{call.name or call.op}{rows}: {call.op}{variant} {_flow(map(_shape, operands), map(_shape, outputs))}"
         if call.macs:
             text += f", {call.macs:,} MACs"
         return f"{text}; arena {_flow(map(_place, operands), map(_place, outputs))}"

@@ -12,7 +12,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from arenite.graph import DType, Quantization
+from arenite.graph import Band, DType, Quantization
 from arenite.graph.operators import Record
 from arenite.plan.memory_plan import Memory
 
@@ -65,6 +65,8 @@ class Call:
     """The operator of the graph's node, where that is in a body, or the call is control flow."""
     origins: tuple[str, ...] = ()
     """The user's layers that a node in a body stands for."""
+    band: Band | None = None
+    """Of a layer that is executed in parts."""
 
 
 @dataclass(frozen=True)

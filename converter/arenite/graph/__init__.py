@@ -2,8 +2,8 @@
 
 from arenite.graph.expression import Expression, Step
 from arenite.graph.graph import Graph, State
-from arenite.graph.node import Node
+from arenite.graph.node import Band, Node
 from arenite.graph.operators import OPERATORS
 from arenite.graph.tensor import DType, Quantization, Tensor
 
-__all__ = ["OPERATORS", "DType", "Expression", "Graph", "Node", "Quantization", "State", "Step", "Tensor"]
+__all__ = ["OPERATORS", "Band", "DType", "Expression", "Graph", "Node", "Quantization", "State", "Step", "Tensor"]

@@ -11,6 +11,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Band:
+    """What a node does for a layer that is executed in parts: rows of its result."""
+
+    tensor: str
+    """The whole result."""
+    rows: tuple[int, int]
+    """First, and behind the last."""
+
+
+@dataclass(frozen=True)
 class Node:
     """One operator applied to tensors, which it refers to by name. Immutable: a rewrite replaces it.
 
@@ -25,6 +35,8 @@ class Node:
     outputs: tuple[str, ...]
     attributes: Mapping[str, Any] = field(default_factory=dict)
     origins: tuple[str, ...] = ()
+    band: Band | None = None
+    """None: the node is the whole layer."""
 
     def with_attributes(self, **changes: Any) -> Node:
         return replace(self, attributes={**self.attributes, **changes})
