@@ -297,3 +297,22 @@ int main(void) {
     subprocess.run([*command, tmp_path / "main.c", *sources, "-lm", "-o", tmp_path / "main"], check=True)
     printed = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
     assert printed == "0 0 100 100 102 255 255 -2.000 0.000 2.000 "
+
+
+def test_verify_layers(project, arenite, tmp_path):
+    page = tmp_path / "layers.html"
+    outcome = arenite(
+        "verify", project.model, project.built, "--data", project.data, "--engine", "numpy", "--layers", "--html", page, "--json"
+    )
+    attribution = outcome.json["attribution"]
+    assert outcome.code == 0 and attribution["samples"] == 12 and page.read_text().startswith("<!doctype html>")
+    assert all(
+        {"name", "sqnr_db", "cosine", "alone_db", "share", "values", "suggestions"} <= layer.keys() for layer in attribution["layers"]
+    )
+    said = arenite("verify", project.model, project.built, "--data", project.data, "--engine", "numpy", "--layers")
+    assert all(layer["name"][:20] in said.out for layer in attribution["layers"]) and "diverge" in said.out
+
+
+def test_the_page_of_layers_needs_layers(project, arenite, tmp_path):
+    outcome = arenite("verify", project.model, project.built, "--data", project.data, "--html", tmp_path / "layers.html")
+    assert outcome.code != 0 and "--layers" in outcome.err and not (tmp_path / "layers.html").exists()

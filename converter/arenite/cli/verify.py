@@ -12,8 +12,10 @@ from rich.text import Text
 
 from arenite.cli.console import Debug, Json, Operators, Quiet, Terminal, command
 from arenite.cli.run import EngineName
+from arenite.cli.verify_layers import show_layers
 
 if TYPE_CHECKING:
+    from arenite.attribution import Attribution
     from arenite.verify import EngineResult, Verification
 
 DIFFERENT = 1
@@ -28,6 +30,10 @@ def verify(
     target: Annotated[str, typer.Option(help="Core of the emulated engines: cortex-m0, m3, m4, m7, m33 or m55.")] = "cortex-m4",
     samples: Annotated[int | None, typer.Option(min=1, help="Only so many samples.")] = None,
     emulated_samples: Annotated[int, typer.Option(min=1, help="Only so many on the emulated engines.")] = 20,
+    layers: Annotated[bool, typer.Option("--layers", help="Where the error of quantization comes from, layer by layer.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="With --layers: write the analysis as a page with charts.", show_default=False)
+    ] = None,
     operators: Operators = [],  # noqa: B006
     json: Json = False,
     quiet: Quiet = False,
@@ -37,6 +43,8 @@ def verify(
 
     Exit status 1 if engines differ.
     """
+    if html is not None and not layers:
+        raise typer.BadParameter("--html is the page of --layers: give both")
     with command(json, quiet, debug) as terminal:
         from arenite.own_operators import used_operators
         from arenite.verify import verify as verify_model
@@ -52,16 +60,32 @@ def verify(
                 emulated_samples=emulated_samples,
                 progress=terminal.advance,
             )
+            attribution = _attribute(terminal, model, folder, data, samples, html) if layers else None
         for name, reason in verification.skipped.items():
             terminal.remark(f"Engine {name} was left out: {reason}")
         for note in verification.notes:
             terminal.remark(f"warning: {note}", style="bold red")
         if json:
-            terminal.show_json(verification.to_json())
+            terminal.show_json({**verification.to_json(), **({} if attribution is None else {"attribution": attribution.to_json()})})
         else:
             _show(terminal, verification)
+            if attribution is not None:
+                show_layers(terminal, attribution)
     if not verification.agree:
         raise typer.Exit(DIFFERENT)
+
+
+def _attribute(terminal: Terminal, model: Path, folder: Path, data: Path, samples: int | None, html: Path | None) -> Attribution:
+    from arenite.attribution import attribute, to_html
+    from arenite.errors import OutputError
+
+    attribution = attribute(model, folder, data, samples=samples, progress=terminal.advance)
+    if html is not None:
+        try:
+            html.write_text(to_html(attribution), encoding="utf-8")
+        except OSError as error:
+            raise OutputError(f"--html: {html} cannot be written: {error.strerror or error}") from error
+    return attribution
 
 
 def _show(terminal: Terminal, verification: Verification) -> None:
