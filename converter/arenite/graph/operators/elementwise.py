@@ -22,6 +22,7 @@ from arenite.graph.operators.declaration import (
     clamp_record,
     given,
 )
+from arenite.graph.operators.linear_overlaps import both_elementwise, first_elementwise
 from arenite.graph.tensor import Tensor
 
 MAX_DIMS = 6
@@ -114,6 +115,7 @@ def _binary(name: str, summary: str, code: int, *params: Param, onnx: tuple[str,
         record=_binary_record(*(p.name for p in params)),
         typed=Form(ARITHMETIC, _OPERANDS, BROADCAST, broadcast_record),
         in_place=(0, 1),
+        overlaps=both_elementwise,
     )
 
 
@@ -132,6 +134,7 @@ def typed_binary(name: str, summary: str, code: int, variants: tuple[str, ...] =
         params=BROADCAST,
         record=broadcast_record,
         in_place=(0, 1),
+        overlaps=both_elementwise,
     )
 
 
@@ -184,6 +187,7 @@ PRELU = Operator(
         *CLAMP,
     ),
     record=_prelu_record,
+    overlaps=first_elementwise,
     typed=Form(
         ("float32",),
         (Operand("x", ""), Operand("slope", "[channels]")),
@@ -230,6 +234,7 @@ SOFTMAX = Operator(
         *CLAMP,
     ),
     record=_softmax_record,
+    overlaps=first_elementwise,
     typed=Form(("float32",), (Operand("x", ""),), (Param("rows", ""), Param("length", "n")), _softmax_typed_record),
     in_place=(0,),
 )
@@ -258,6 +263,7 @@ LOOKUP = Operator(
     params=(Param("count", "elements"),),
     record=_lookup_record,
     in_place=(0,),
+    overlaps=first_elementwise,
 )
 
 ELEMENTWISE = (ADD, SUB, MUL, DIV, MAX, MIN, POW, PRELU, SOFTMAX, ELEMENTWISE_FUNCTION, LOOKUP)

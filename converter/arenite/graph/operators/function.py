@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from arenite.graph.expression import SELU_ALPHA, SELU_GAMMA, UNARY
 from arenite.graph.node import Node
 from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
+from arenite.graph.operators.linear_overlaps import first_elementwise
 from arenite.graph.tensor import Tensor
 
 CODES = {
@@ -94,6 +95,7 @@ def _function(name: str, code: int) -> Operator:
         ),
         record=_record,
         in_place=(0,),
+        overlaps=first_elementwise,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from arenite.graph.node import Node
 from arenite.graph.operators.declaration import VARIANTS, Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
 from arenite.graph.operators.elementwise import BROADCAST, MAX_DIMS, broadcast_record, collapse_broadcast
+from arenite.graph.operators.linear_overlaps import both_elementwise, first_elementwise
 from arenite.graph.tensor import DType, Tensor
 
 NUMBERS = ("float32", "int32", "int64")
@@ -48,6 +49,7 @@ def _binary(
         record=record,
         results=results,
         in_place=() if results is not None else (0, 1),
+        overlaps=both_elementwise,
     )
 
 
@@ -108,6 +110,7 @@ CAST = Operator(
     stored=(Operand("x", "any shape and type"),),
     params=(Param("count", "elements"), Param("target", "arn_variant of the result's elements")),
     record=_cast_record,
+    overlaps=first_elementwise,
     in_place=(0,),
 )
 

@@ -25,6 +25,7 @@ from arenite.graph.operators.declaration import (
     clip_record,
     given,
 )
+from arenite.graph.operators.linear_overlaps import fully_connected_overlaps
 from arenite.graph.tensor import Tensor
 
 
@@ -121,6 +122,7 @@ FULLY_CONNECTED = Operator(
     variants=("int8", "wide", "paired", "paired_row"),
     streams=("paired", "paired_row"),
     scratch=_fully_connected_scratch,
+    overlaps=fully_connected_overlaps,
     stored=(_X, Operand("weight", "int8, [out, in]", constant=True), *STORED_LINEAR),
     params=(
         *_LAYER,

@@ -24,6 +24,8 @@ from arenite.graph.operators.declaration import (
     clip_record,
     given,
 )
+from arenite.graph.operators.linear_overlaps import reduce_mean_overlaps
+from arenite.graph.operators.window_overlaps import average_pool_overlaps, max_pool_overlaps
 from arenite.graph.tensor import Tensor
 
 
@@ -132,6 +134,7 @@ MAX_POOL = Operator(
     stored=(_X,),
     params=(*IMAGE_PARAMS, *CLAMP),
     record=_max_pool_record,
+    overlaps=max_pool_overlaps,
     typed=Form(("float32", "uint8", "plain_int8"), (_X,), (*IMAGE_PARAMS, *REAL_CLIP), _max_pool_typed_record),
 )
 
@@ -146,6 +149,7 @@ AVERAGE_POOL = Operator(
     stored=(_X,),
     params=(*_AVERAGE_WINDOW, *_MEAN_PARAMS),
     record=_average_pool_record,
+    overlaps=average_pool_overlaps,
     typed=Form(("float32",), (_X,), (*_AVERAGE_WINDOW, *REAL_CLIP), _average_pool_typed_record),
 )
 
@@ -160,6 +164,7 @@ REDUCE_MEAN = Operator(
     stored=(Operand("x", "[outer, count, inner]"),),
     params=(*_EXTENTS, *_MEAN_PARAMS),
     record=_reduce_record,
+    overlaps=reduce_mean_overlaps,
     typed=Form(("float32",), (Operand("x", "[outer, count, inner]"),), (*_EXTENTS, *REAL_CLIP), _reduce_typed_record),
 )
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from arenite.graph.node import Node
 from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Record, Shape, given
+from arenite.graph.operators.linear_overlaps import first_elementwise
 from arenite.graph.tensor import DType, Tensor
 
 
@@ -56,6 +57,7 @@ QUANTIZE = Operator(
     stored=(Operand("x", "float32"),),
     params=_CONVERSION,
     record=_quantize_record,
+    overlaps=first_elementwise,
     in_place=(0,),
 )
 DEQUANTIZE = Operator(
@@ -69,6 +71,7 @@ DEQUANTIZE = Operator(
     stored=(Operand("x", "int8"),),
     params=_CONVERSION,
     record=_dequantize_record,
+    overlaps=first_elementwise,
 )
 REQUANTIZE = Operator(
     name="Requantize",
@@ -86,6 +89,7 @@ REQUANTIZE = Operator(
         Param("zero_point", "of the output"),
     ),
     record=_requantize_record,
+    overlaps=first_elementwise,
     in_place=(0,),
 )
 BATCH_NORMALIZATION = Operator(

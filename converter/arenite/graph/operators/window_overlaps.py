@@ -64,3 +64,14 @@ def depthwise_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) ->
 def _last(channels: int, block: int) -> int:
     """Where the last block of `channels` begins."""
     return (channels - 1) // block * block
+
+
+def max_pool_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapping[int, Overlap]:
+    """The portable kernels write every output of a window before they read it."""
+    windows = Windows.of(node, given(inputs, 0), outputs[0], node.attributes["kernel"])
+    return of_operand([order.by_block(windows, windows.out_c)], outputs[0].bytes)
+
+
+def average_pool_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapping[int, Overlap]:
+    windows = Windows.of(node, given(inputs, 0), outputs[0], node.attributes["kernel"])
+    return of_operand([order.by_block(windows, windows.out_c - 1, windows.in_c - 1)], outputs[0].bytes)
