@@ -1,4 +1,4 @@
-"""Operator.overlaps of what goes through its operand from end to end: element-wise operators, FullyConnected, ReduceMean. docs/memory.md."""
+"""Operator.overlaps of what goes through its operand from end to end: element-wise operators, FullyConnected, means. docs/memory.md."""
 
 from __future__ import annotations
 
