@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from arenite.attribution import wording
 from arenite.attribution.figures import BARS, LEAST_DB, Attribution, LayerFigures
+from arenite.report.page import render_page
 
 _HEIGHT, _BAR = 70, 4
 _CHART_HEIGHT, _MOST_DB = 220, 60.0
@@ -40,15 +39,9 @@ class Column:
 
 
 def to_html(attribution: Attribution) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     labelled = attribution.lost is not None
-    return environment.get_template("layers.html.j2").render(
+    return render_page(
+        Path(__file__).parent / "templates" / "layers.html.j2",
         attribution=attribution,
         wording=wording,
         rows=[wording.row(number, layer, labelled=labelled) for number, layer in enumerate(attribution.layers)],
