@@ -1,4 +1,4 @@
-"""DepthwiseConv, from every layout, Add and ReduceMean on cores with the DSP extension: NumPy's bytes, for any geometry."""
+"""DepthwiseConv, from every layout, and layers without weights on cores with the DSP extension: NumPy's bytes, for any geometry."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from arenite_runtime.record import Record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
-from kernels.cases import Case, bias_and_multiplier, binary, clamp, depthwise_conv, elements, image, image_output, reduce_mean, zero_point
+from kernels.cases import CASES, Case, bias_and_multiplier, clamp, depthwise_conv, elements, image, image_output, zero_point
 from kernels.test_tap_pairs import long_filters
 from targets.kernel_calls import run_on_board
+from targets.large_layers import LARGE
 
+OTHERS = ("add", "mul", "prelu", "softmax", "lookup", "max_pool", "average_pool", "reduce_mean", "matmul", "strided_copy", "fill")
 LONG = bool(os.environ.get("ARENITE_LONG"))
 
 pytestmark = [
@@ -74,12 +76,14 @@ def _arranged(case: Case, variant: str) -> Case:
 def test_same_bytes_as_numpy(target: str) -> None:
     any_shape = [*_collected(depthwise_conv(), _storable), *_collected(long_filters(), _storable)]
     square = _collected(three_by_three(), _storable)
-    others = [case for strategy in (binary("Add"), reduce_mean()) for case in _collected(strategy, lambda case: case)]
+    others = [case for name in OTHERS for case in _collected(CASES[name], lambda case: case)]
+    rng = np.random.default_rng(7)
+    others += [LARGE[name](rng) for name in ("elementwise", "pool", "reduce_mean", "copy") for _ in range(300 if LONG else 20)]
     pairs = [(case, _arranged(case, "tap_pairs")) for case in [*any_shape, *square]]
     pairs += [(case, _arranged(case, "planes" if case.record["stride_h"] == 1 else "planes_2")) for case in square]
     pairs += [(case, case) for case in [*any_shape, *others]]
     results = run_on_board([given_ for _, given_ in pairs], target, "-O2")
     for (case, given_), found in zip(pairs, results, strict=True):
         y = case.y.copy()
-        KERNELS[case.op, "int8"](Record(**case.record), *case.inputs, y)
+        KERNELS[case.op, case.variant](Record(**case.record), *case.inputs, y)
         np.testing.assert_array_equal(found, y, err_msg=f"{given_}")

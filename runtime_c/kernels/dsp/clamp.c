@@ -1,24 +1,18 @@
 #if defined(__ARM_FEATURE_DSP)
 
 #include "clamp.h"
-#include "widen.h"
+#include "bytes.h"
 
-/* SSUB8 notes of every byte whether it is not less than the other's; SEL then takes it, and else the other's. */
-static inline uint32_t greater(uint32_t a, uint32_t b) {
-    (void)__ssub8((int32_t)a, (int32_t)b);
-    return __sel(a, b);
-}
-
-static inline uint32_t less(uint32_t a, uint32_t b) {
-    (void)__ssub8((int32_t)a, (int32_t)b);
-    return __sel(b, a);
+static inline uint32_t within(uint32_t word, uint32_t low, uint32_t high) {
+    return arn_less_bytes(arn_greater_bytes(word, low), high);
 }
 
 void arn_clamp_between(int8_t *y, int32_t count, int32_t min, int32_t max) {
     const uint32_t low = (uint8_t)min * 0x01010101u, high = (uint8_t)max * 0x01010101u;
-    for (; count >= 4; count -= 4, y += 4) {
-        const uint32_t word = less(greater(arn_load_word(y), low), high);
-        memcpy(y, &word, sizeof word);
+    for (; count >= 8; count -= 8, y += 8) {
+        const uint32_t first = arn_load_word(y), second = arn_load_word(y + 4);
+        arn_store_word(y, within(first, low, high));
+        arn_store_word(y + 4, within(second, low, high));
     }
     for (; count > 0; count--, y++) {
         const int32_t v = *y;

@@ -1,23 +1,23 @@
 #include "divide.h"
 
-/* Long division in digits of 12 bits: a remainder below 2^20 and a digit fit the 32-bit divider that Cortex-M3 and later have, so that
- * the library's 64-bit division, about as large as a kernel, is not linked. */
+/* ⌊n / (divisor * 2^shift)⌋ = ⌊⌊n / 2^shift⌋ / divisor⌋, which the 32-bit divider that Cortex-M3 and later have finds in one step where the
+ * quotient is below 512: the library's 64-bit division, about as large as a kernel, is not linked. */
 int32_t arn_divide_half_even(uint64_t n, uint32_t divisor, int32_t shift) {
-    uint32_t part = (uint32_t)(n >> 24);
-    uint64_t quotient = part / divisor;
-    uint32_t rest = part % divisor;
-    for (int digit = 12; digit >= 0; digit -= 12) {
-        part = (rest << 12) | ((uint32_t)(n >> digit) & 0xfff);
-        quotient = (quotient << 12) + part / divisor;
-        rest = part % divisor;
+    const uint64_t shifted = n >> shift;
+    if (shifted >= (uint64_t)divisor * 512) {
+        return 512;
     }
-    uint64_t whole = quotient >> shift;
-    const uint64_t below = quotient - (whole << shift);
-    /* What was cut off is (below + rest / divisor) / 2^shift; twice it is compared with 1. */
-    const uint64_t twice = 2 * (below * divisor + rest);
-    const uint64_t one = (uint64_t)divisor << shift;
-    if (twice > one || (twice == one && (whole & 1) != 0)) {
-        whole++;
+    const uint32_t part = (uint32_t)shifted; /* below 2^29 */
+    const uint32_t whole = part / divisor;
+    /* What was cut off is (rest + below / 2^shift) / divisor; twice it is compared with 1. */
+    const int32_t over = (int32_t)(2 * (part - whole * divisor) - divisor);
+    const uint64_t below = n - (shifted << shift);
+    int up = over > 0;
+    if (over == 0) {
+        up = below > 0 || (whole & 1) != 0;
+    } else if (over == -1 && shift > 0) {
+        const uint64_t half = (uint64_t)1 << (shift - 1);
+        up = below > half || (below == half && (whole & 1) != 0);
     }
-    return whole > 512 ? 512 : (int32_t)whole;
+    return (int32_t)whole + up;
 }
