@@ -27,8 +27,8 @@ def conv_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapp
     if variant in ("wide", "float32"):
         filters = windows.out_c // group
         block = FLOAT_BLOCK if variant == "float32" else 1
-        written = windows.out_c - filters + _last(filters, block)
-        return of_operand([order.by_block(windows, written, weight[3] * (group - 1))], outputs[0].bytes)
+        turns = [(g * filters + _last(filters, block), g * weight[3]) for g in (0, group - 1)]
+        return of_operand([order.by_block(windows, *turns)], outputs[0].bytes)
     return {}
 
 
@@ -51,13 +51,13 @@ def depthwise_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) ->
     if variant in ("planes", "planes_2"):
         return of_operand([order.by_channel(windows)], outputs[0].bytes)
     if variant in ("wide", "float32"):
-        return of_operand([order.by_block(windows, windows.out_c - 1, last)], outputs[0].bytes)
+        return of_operand([order.by_block(windows, (windows.out_c - 1, last))], outputs[0].bytes)
     if variant == "tap_pairs":
         strides, dilations = node.attributes["strides"], node.attributes["dilations"]
         phases = [TapAxis.of(weight[i], strides[i], dilations[i]).phases for i in range(2)]
         upright = along_rows(weight[:2])
         chunks = order.in_chunks(windows, upright, CHUNK, (phases[0], phases[1]) if upright else (phases[1], phases[0]))
-        return of_operand([order.by_block(windows, windows.out_c - 1, last), chunks], outputs[0].bytes)
+        return of_operand([order.by_block(windows, (windows.out_c - 1, last)), chunks], outputs[0].bytes)
     return {}
 
 
@@ -69,9 +69,9 @@ def _last(channels: int, block: int) -> int:
 def max_pool_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapping[int, Overlap]:
     """The portable kernels write every output of a window before they read it."""
     windows = Windows.of(node, given(inputs, 0), outputs[0], node.attributes["kernel"])
-    return of_operand([order.by_block(windows, windows.out_c)], outputs[0].bytes)
+    return of_operand([order.by_block(windows, (windows.out_c, 0))], outputs[0].bytes)
 
 
 def average_pool_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapping[int, Overlap]:
     windows = Windows.of(node, given(inputs, 0), outputs[0], node.attributes["kernel"])
-    return of_operand([order.by_block(windows, windows.out_c - 1, windows.in_c - 1)], outputs[0].bytes)
+    return of_operand([order.by_block(windows, (windows.out_c - 1, windows.in_c - 1))], outputs[0].bytes)

@@ -88,15 +88,17 @@ def by_pixel(w: Windows) -> Progress:
     return w.whole(Progress.of(first, np.arange(1, len(first) + 1) * w.out_pixel))
 
 
-def by_block(w: Windows, written: int, unread: int = 0) -> Progress:
-    """Outputs of a pixel are written a block of channels at a time, and the window is read again for each.
+def by_block(w: Windows, *turns: tuple[int, int]) -> Progress:
+    """Outputs of a pixel are written a block of channels at a time, and the window is read again for each: portable/conv_f32.c and others.
 
-    `written`: channels of a pixel that have been written when the last block begins to read; `unread`: the first that it reads.
+    `turns`, of some blocks: channels of the pixel that have been written when it begins to read, the first channel that it reads.
     """
     first = w.bytes_of(w.first())
-    done = np.arange(len(first), dtype=np.int64) * w.out_pixel
-    again = np.where(first == NOTHING, NOTHING, first + unread * w.item)
-    return w.whole(Progress.through((first, done), (np.full_like(first, NOTHING), done + written * w.item), (again, done + w.out_pixel)))
+    done, nothing = np.arange(len(first), dtype=np.int64) * w.out_pixel, np.full_like(first, NOTHING)
+    steps = [(first, done)]
+    for written, unread in turns:
+        steps += [(nothing, done + written * w.item), (np.where(first == NOTHING, NOTHING, first + unread * w.item), done)]
+    return w.whole(Progress.through(*steps, (nothing, done + w.out_pixel)))
 
 
 def by_row(w: Windows) -> Progress:
