@@ -36,6 +36,7 @@ VARIANTS = {
     "bytes": 0,
     "wide": 1,
     "int16_steps": 2,
+    "int16_weights": 3,
     "paired": 8,
     "planes": 9,
     "planes_2": 14,
@@ -60,7 +61,7 @@ OPERATORS = (
     Operator(
         "Conv",
         1,
-        ("int8", "wide", "paired", "winograd_2", "winograd_4"),
+        ("int8", "wide", "int16_steps", "int16_weights", "paired", "winograd_2", "winograd_4"),
         (
             Field("batch"),
             Field("in_h"),
@@ -109,7 +110,7 @@ OPERATORS = (
     Operator(
         "DepthwiseConv",
         2,
-        ("int8", "wide", "planes", "planes_2", "tap_pairs"),
+        ("int8", "wide", "int16_steps", "int16_weights", "planes", "planes_2", "tap_pairs"),
         (
             Field("batch"),
             Field("in_h"),
@@ -156,7 +157,7 @@ OPERATORS = (
     Operator(
         "FullyConnected",
         3,
-        ("int8", "wide", "paired", "paired_row"),
+        ("int8", "wide", "int16_steps", "int16_weights", "paired", "paired_row"),
         (
             Field("rows"),
             Field("in_features"),
@@ -209,7 +210,7 @@ OPERATORS = (
     Operator(
         "Add",
         5,
-        ("int8",),
+        ("int8", "int16_steps"),
         (
             Field("dims", 6),
             Field("a_stride", 6),
@@ -233,7 +234,7 @@ OPERATORS = (
     Operator(
         "Mul",
         6,
-        ("int8",),
+        ("int8", "int16_steps"),
         (
             Field("dims", 6),
             Field("a_stride", 6),
@@ -318,7 +319,7 @@ OPERATORS = (
     Operator(
         "Lookup",
         10,
-        ("int8",),
+        ("int8", "int16_steps"),
         (
             Field("count"),
         ),
@@ -424,7 +425,7 @@ OPERATORS = (
     Operator(
         "ReduceMean",
         13,
-        ("int8",),
+        ("int8", "int16_steps"),
         (
             Field("outer"),
             Field("count"),

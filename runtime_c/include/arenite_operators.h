@@ -147,6 +147,7 @@ typedef enum arn_variant {
     ARN_VARIANT_BYTES = 0,
     ARN_VARIANT_WIDE = 1,
     ARN_VARIANT_INT16_STEPS = 2,
+    ARN_VARIANT_INT16_WEIGHTS = 3,
     ARN_VARIANT_PAIRED = 8,
     ARN_VARIANT_PLANES = 9,
     ARN_VARIANT_PLANES_2 = 14,
@@ -337,7 +338,7 @@ typedef struct arn_mul_params {
     int32_t b_zero_point;
     int32_t output_zero_point;
     int32_t multiplier;
-    int32_t shift;          /* left shift, 0…14 */
+    int32_t shift;          /* left shift, 0…14; int16: right shift, 1…62 */
     int32_t activation_min; /* clamp of the output, in −128…127 */
     int32_t activation_max;
 } arn_mul_params;
@@ -405,7 +406,7 @@ typedef struct arn_softmax_typed_params {
     int32_t length; /* n */
 } arn_softmax_typed_params;
 
-/* Lookup: A single-input elementwise function as a table of 256 bytes. */
+/* Lookup: A single-input elementwise function as a table: of 256 bytes, or of 513 int16 and lines between them. */
 typedef struct arn_lookup_params {
     int32_t count; /* elements */
 } arn_lookup_params;

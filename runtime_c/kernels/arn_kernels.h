@@ -110,6 +110,25 @@ void arn_reduce_sum_square_s8(const arn_reduce_sum_square_params *p, const int8_
 void arn_reduce_log_sum_exp_s8(const arn_reduce_log_sum_exp_params *p, const int8_t *x, const int32_t *table, int8_t *y);
 void arn_cum_sum_s8(const arn_cum_sum_params *p, const int8_t *x, int8_t *y);
 
+/* §16, 16-bit activations: weights of int8, and of int16; multiplier holds pairs (m, r). Elementwise as their int8 forms: y may be an
+ * operand. table: 513 values of the function at -32768, -32640, ... 32768. */
+void arn_conv_s16(const arn_conv_params *p, const int16_t *x, const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
+                  int16_t *y);
+void arn_conv_s16_w16(const arn_conv_params *p, const int16_t *x, const int16_t *weight, const int64_t *bias, const int32_t *multiplier,
+                      int16_t *y);
+void arn_depthwise_conv_s16(const arn_depthwise_conv_params *p, const int16_t *x, const int8_t *weight, const int64_t *bias,
+                            const int32_t *multiplier, int16_t *y);
+void arn_depthwise_conv_s16_w16(const arn_depthwise_conv_params *p, const int16_t *x, const int16_t *weight, const int64_t *bias,
+                                const int32_t *multiplier, int16_t *y);
+void arn_fully_connected_s16(const arn_fully_connected_params *p, const int16_t *x, const int8_t *weight, const int64_t *bias,
+                             const int32_t *multiplier, int16_t *y);
+void arn_fully_connected_s16_w16(const arn_fully_connected_params *p, const int16_t *x, const int16_t *weight, const int64_t *bias,
+                                 const int32_t *multiplier, int16_t *y);
+void arn_add_s16(const arn_add_params *p, const int16_t *a, const int16_t *b, int16_t *y);
+void arn_mul_s16(const arn_mul_params *p, const int16_t *a, const int16_t *b, int16_t *y);
+void arn_lookup_s16(const arn_lookup_params *p, const int16_t *x, const int16_t *table, int16_t *y);
+void arn_reduce_mean_s16(const arn_reduce_mean_params *p, const int16_t *x, int16_t *y);
+
 /* §9. Any element type of 1, 2, 4 or 8 bytes. Strides in elements. */
 void arn_strided_copy(const arn_strided_copy_params *p, const void *x, void *y);
 void arn_fill(const arn_fill_params *p, void *y);

@@ -14,6 +14,7 @@ SUFFIXES = {
     "int8": "_s8",
     "wide": "_s8_wide",
     "int16_steps": "_s16",
+    "int16_weights": "_s16_w16",
     "paired": "_s8_paired",
     "paired_row": "_s8_paired_row",
     "planes": "_s8_planes",

@@ -35,6 +35,7 @@ from arenite_runtime.kernels import (
     sampling,
     signal,
     spatial,
+    steps_int16,
     tree_ensemble,
 )
 
@@ -100,6 +101,7 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     **reduction.KERNELS,
     **integer_reduction.KERNELS,
     **spatial.KERNELS,
+    **steps_int16.KERNELS,
     **sampling.KERNELS,
     **signal.KERNELS,
     **detection.KERNELS,

@@ -12,8 +12,8 @@ from arenite_runtime.kernels.product import matmul
 from arenite_runtime.kernels.window import windows
 
 
-def _conv_accumulate(p: Any, x: Array, weight: Array) -> Int64:
-    """Σ w·x without the bias: [N · out_h · out_w, out_c]."""
+def conv_accumulate(p: Any, x: Array, weight: Array, bound: int = 1 << 14) -> Int64:
+    """Σ w·x without the bias: [N · out_h · out_w, out_c]. `bound`: the greatest |w·x|."""
     x = x.reshape(p.batch, p.in_h, p.in_w, p.in_c)
     inputs, outputs = p.in_c // p.group, p.out_c // p.group
     weight = weight.reshape(p.group, outputs, p.kernel_h * p.kernel_w * inputs)
@@ -21,17 +21,17 @@ def _conv_accumulate(p: Any, x: Array, weight: Array) -> Int64:
     acc = np.empty((p.batch * p.out_h * p.out_w, p.out_c), np.int64)
     for g in range(p.group):
         patches = view[..., g * inputs : (g + 1) * inputs].reshape(len(acc), -1)
-        acc[:, g * outputs : (g + 1) * outputs] = matmul(patches, weight[g].T, 1 << 14)
+        acc[:, g * outputs : (g + 1) * outputs] = matmul(patches, weight[g].T, bound)
     return acc
 
 
 def conv(p: Any, x: Array, weight: Array, bias: Array, multiplier: Array, y: Array) -> None:
-    acc = _conv_accumulate(p, x, weight) + bias
+    acc = conv_accumulate(p, x, weight) + bias
     store(y, p.output_zero_point + requantize(acc, multiplier, p.shift), p)
 
 
 def conv_wide(p: Any, x: Array, weight: Array, bias: Array, multiplier: Array, y: Array) -> None:
-    acc = _conv_accumulate(p, x, weight) + bias
+    acc = conv_accumulate(p, x, weight) + bias
     store(y, p.output_zero_point + requantize_wide(acc, multiplier.reshape(-1, 2)), p)
 
 

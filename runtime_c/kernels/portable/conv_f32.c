@@ -10,6 +10,7 @@ void arn_conv_f32_rows(const arn_conv_typed_params *p, const arn_rows *x, const 
     const int32_t filters = p->out_c / p->group;
     const int32_t filter_row = p->kernel_w * depth;
     const int32_t filter = p->kernel_h * filter_row;
+    const int32_t pitch = x->pitch / (int32_t)sizeof(float);
     const int joined = p->group == 1 && p->dilation_w == 1; /* a row of taps is contiguous in x, as it is in a filter */
 
     for (int32_t oy = begin; oy < end; oy++) {
@@ -21,19 +22,24 @@ void arn_conv_f32_rows(const arn_conv_typed_params *p, const arn_rows *x, const 
             const arn_span columns = arn_window_span(left, p->in_w, p->kernel_w, p->dilation_w);
             const int32_t width = columns.end - columns.begin;
             const int32_t runs = joined ? width > 0 : width; /* contiguous stretches in a row of taps */
-            const int32_t length = joined ? width * depth : depth;
+            arn_dot_f32_walk walk = {1, joined ? width * depth : depth, p->dilation_h * pitch, filter_row};
             for (int32_t c = 0; c < p->out_c;) {
                 const int32_t group = c / filters;
                 const int32_t rest = (group + 1) * filters - c;
                 const int32_t count = rest < ARN_DOT_F32_FILTERS ? rest : ARN_DOT_F32_FILTERS;
                 float acc[ARN_DOT_F32_FILTERS];
                 arn_dot_f32_start(acc, count, bias == NULL ? NULL : bias + c);
-                for (int32_t ky = rows.begin; ky < rows.end && runs > 0; ky++) {
-                    const float *row = arn_row_f32(x, top + ky * p->dilation_h) + group * depth;
+                walk.rows = 1;
+                for (int32_t ky = rows.begin; ky < rows.end && runs > 0; ky += walk.rows) {
+                    const int32_t at = top + ky * p->dilation_h;
+                    const float *row = arn_row_f32(x, at) + group * depth;
                     const float *taps = weight + c * filter + ky * filter_row;
+                    if (joined && at + (rows.end - ky - 1) * p->dilation_h < x->rows) { /* no ring of rows, which begins anew */
+                        walk.rows = rows.end - ky;
+                    }
                     for (int32_t run = 0; run < runs; run++) {
                         const int32_t kx = columns.begin + run;
-                        arn_dot_f32(acc, count, filter, row + (left + kx * p->dilation_w) * p->in_c, taps + kx * depth, length);
+                        arn_dot_f32_rows(acc, count, filter, &walk, row + (left + kx * p->dilation_w) * p->in_c, taps + kx * depth);
                     }
                 }
                 for (int32_t f = 0; f < count; f++) {

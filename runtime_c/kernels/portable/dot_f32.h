@@ -10,8 +10,24 @@
  * summation with one level; Higham, Accuracy and Stability of Numerical Algorithms, §4.2). */
 #define ARN_DOT_F32_BLOCK 128
 
-/* acc[f] += Σ x[i] · w[f * filter + i] over `length` elements, for 1 to ARN_DOT_F32_FILTERS filters. */
-void arn_dot_f32(float acc[ARN_DOT_F32_FILTERS], int32_t filters, int32_t filter, const float *x, const float *w, int32_t length);
+/* `rows` rows of `length` elements that lie together, x_step and w_step elements apart. */
+typedef struct arn_dot_f32_walk {
+    int32_t rows;
+    int32_t length;
+    int32_t x_step;
+    int32_t w_step;
+} arn_dot_f32_walk;
+
+/* acc[f] += Σ x[…] · w[f * filter + …] over the elements of a walk, for 1 to ARN_DOT_F32_FILTERS filters. */
+void arn_dot_f32_rows(float acc[ARN_DOT_F32_FILTERS], int32_t filters, int32_t filter, const arn_dot_f32_walk *walk, const float *x,
+                      const float *w);
+
+/* The same over one row. */
+static inline void arn_dot_f32(float acc[ARN_DOT_F32_FILTERS], int32_t filters, int32_t filter, const float *x, const float *w,
+                               int32_t length) {
+    const arn_dot_f32_walk row = {1, length, 0, 0};
+    arn_dot_f32_rows(acc, filters, filter, &row, x, w);
+}
 
 /* acc[f] = bias[f], 0 where bias is null. */
 static inline void arn_dot_f32_start(float acc[ARN_DOT_F32_FILTERS], int32_t filters, const float *bias) {

@@ -151,6 +151,8 @@ WINOGRAD_TILES = {"winograd_2": 2, "winograd_4": 4}
 """Outputs of a tile."""
 PLANES = {"planes": 1, "planes_2": 2}
 """Strides."""
+PLANES_BYTES = 1600
+"""Of scratch, unless two groups of rows need more."""
 
 
 def _conv_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
@@ -182,15 +184,17 @@ def _depthwise_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) ->
         kernel_h, kernel_w, _ = given(inputs, 1).shape
         _, out_h, out_w, _ = outputs[0].shape
         return scratch_bytes((kernel_h, kernel_w), node.attributes["strides"], node.attributes["dilations"], (out_h, out_w))
-    if node.attributes.get("variant") not in PLANES:
+    stride = PLANES.get(str(node.attributes.get("variant")), 0)
+    if stride == 0:
         return 0
-    return 32 * ((outputs[0].shape[2] - 1) * int(node.attributes["strides"][1]) + 3)
+    group = 16 * stride * ((outputs[0].shape[2] - 1) * stride + 3)
+    return group * max(2, min((outputs[0].shape[1] + 1) // 2 + 1, PLANES_BYTES // group))
 
 
 _X = Operand("x", "[N, H, W, C]")
 STORED_LINEAR = (
-    Operand("bias", "int32[out], the input zero point folded in (`wide`: int64[out])", constant=True),
-    Operand("multiplier", "int32[out] (`wide`: int32[out, 2], multiplier and right shift)", constant=True),
+    Operand("bias", "int32[out], the input zero point folded in (`wide` and 16-bit activations: int64[out])", constant=True),
+    Operand("multiplier", "int32[out] (`wide` and 16-bit activations: int32[out, 2], multiplier and right shift)", constant=True),
 )
 _REQUANTIZATION = (
     Param("input_zero_point", "what padding reads"),
@@ -212,7 +216,7 @@ CONV = Operator(
     shape=_conv_shape,
     macs=_conv_macs,
     code=1,
-    variants=("int8", "wide", "paired", "winograd_2", "winograd_4"),
+    variants=("int8", "wide", "int16_steps", "int16_weights", "paired", "winograd_2", "winograd_4"),
     streams=("paired", "winograd_2", "winograd_4"),
     scratch=_conv_scratch,
     overlaps=conv_overlaps,
@@ -240,7 +244,7 @@ DEPTHWISE_CONV = Operator(
     shape=_depthwise_shape,
     macs=_depthwise_macs,
     code=2,
-    variants=("int8", "wide", "planes", "planes_2", "tap_pairs"),
+    variants=("int8", "wide", "int16_steps", "int16_weights", "planes", "planes_2", "tap_pairs"),
     streams=("planes", "planes_2", "tap_pairs"),
     scratch=_depthwise_scratch,
     overlaps=depthwise_overlaps,

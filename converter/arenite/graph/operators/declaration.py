@@ -25,6 +25,7 @@ VARIANTS = {
     "bytes": 0,
     "wide": 1,
     "int16_steps": 2,
+    "int16_weights": 3,
     "paired": 8,
     "planes": 9,
     "planes_2": 14,
@@ -43,7 +44,8 @@ VARIANTS = {
     "plain_int8": 24,
 }
 """Kernel variants and their numbers in the flat model, fixed for ever. From 8 on: int8 from constants that are laid out for a kernel.
-From 16 on: elements that are not quantized, by type. int16_steps is int16 with a scale (states), int16 a plain number."""
+From 16 on: elements that are not quantized, by type. int16_steps is int16 with a scale,
+int16_weights the same with weights of int16 as well, int16 a plain number."""
 
 UNBOUNDED = (float("-inf"), float("inf"))
 """The `clip` attribute of a node without a fused activation."""

@@ -110,6 +110,7 @@ def _binary(name: str, summary: str, code: int, *params: Param, onnx: tuple[str,
         attributes=(CLIP,),
         shape=_broadcast_shape,
         code=code,
+        variants=("int8",) if name == "Div" else ("int8", "int16_steps"),
         stored=_OPERANDS,
         params=(*BROADCAST, *_ZERO_POINTS, *params, *CLAMP),
         record=_binary_record(*(p.name for p in params)),
@@ -151,7 +152,7 @@ SUB = typed_binary("Sub", "Difference; in the int8 form an Add", 18)
 MAX = typed_binary("Max", "The greater", 19, (*ARITHMETIC, "plain_int8"))
 MIN = typed_binary("Min", "The lesser", 20, (*ARITHMETIC, "plain_int8"))
 POW = typed_binary("Pow", "Power; of integers modulo 2^width", 21)
-MUL = _binary("Mul", "Product", 6, Param("multiplier", ""), Param("shift", "left shift, 0…14"))
+MUL = _binary("Mul", "Product", 6, Param("multiplier", ""), Param("shift", "left shift, 0…14; int16: right shift, 1…62"))
 DIV = _binary("Div", "Quotient", 7, Param("multiplier", "m < 2^22"), Param("shift", "left shift of the divisor, 0…40"))
 
 
@@ -255,11 +256,12 @@ ELEMENTWISE_FUNCTION = Operator(
 
 LOOKUP = Operator(
     name="Lookup",
-    summary="A single-input elementwise function as a table of 256 bytes",
+    summary="A single-input elementwise function as a table: of 256 bytes, or of 513 int16 and lines between them",
     inputs=(Operand("x", "any shape"),),
     shape=_same_shape,
     code=10,
-    stored=(Operand("x", ""), Operand("table", "int8[256], entry q + 128", constant=True)),
+    variants=("int8", "int16_steps"),
+    stored=(Operand("x", ""), Operand("table", "int8[256], entry q + 128; int16[513], entry (q + 32768) / 128", constant=True)),
     params=(Param("count", "elements"),),
     record=_lookup_record,
     in_place=(0,),

@@ -49,6 +49,14 @@ def _bit_cast_results(inputs: Inputs, attributes: Attributes) -> tuple[tuple[Sha
     return ((x.shape, to),)
 
 
+def _leading_shape(inputs: Inputs, attributes: Attributes) -> Shape:
+    x, shape = given(inputs, 0).shape, tuple(attributes["shape"])
+    axis = next((i for i, size in enumerate(x) if size > 1), 0)
+    if len(x) != len(shape) or x[:axis] != shape[:axis] or x[axis + 1 :] != shape[axis + 1 :] or shape[axis] > x[axis]:
+        raise ValueError(f"{shape} is not the beginning of {x}")
+    return shape
+
+
 def _expand_shape(inputs: Inputs, attributes: Attributes) -> Shape:
     x, shape = given(inputs, 0).shape, tuple(attributes["shape"])
     if len(x) != len(shape) or any(n not in (1, m) for n, m in zip(x, shape, strict=True)):
@@ -111,8 +119,15 @@ BIT_CAST = Operator(
     results=_bit_cast_results,
     in_place=(0,),
 )
-VIEWS = ("Reshape", "BitCast")
-"""Their outputs are their inputs' bytes."""
+LEADING = Operator(
+    name="Leading",
+    summary="The first rows of a tensor; costs nothing. Made by partial execution",
+    inputs=(_X,),
+    attributes=(Attribute("shape", "as that of x, but for the first dimension above 1"),),
+    shape=_leading_shape,
+)
+VIEWS = ("Reshape", "BitCast", "Leading")
+"""Their outputs are their inputs' bytes, or the first of these."""
 
 EXPAND = Operator(
     name="Expand",
@@ -150,4 +165,4 @@ FILL = Operator(
     params=(Param("count", "bytes"), Param("value", "−128…127")),
 )
 
-MOVEMENT = (PAD, CONCAT, SLICE, TRANSPOSE, RESHAPE, BIT_CAST, EXPAND, STRIDED_COPY, FILL)
+MOVEMENT = (PAD, CONCAT, SLICE, TRANSPOSE, RESHAPE, BIT_CAST, LEADING, EXPAND, STRIDED_COPY, FILL)

@@ -161,6 +161,7 @@ REDUCE_MEAN = Operator(
     attributes=(Attribute("axes", "ascending, not negative"), Attribute("keepdims", "bool"), CLIP),
     shape=_reduce_shape,
     code=13,
+    variants=("int8", "int16_steps"),
     stored=(Operand("x", "[outer, count, inner]"),),
     params=(*_EXTENTS, *_MEAN_PARAMS),
     record=_reduce_record,

@@ -1,0 +1,30 @@
+/* The arithmetic of 16-bit activations: docs/numerics.md §16. Sums of products are 64 bits wide; damaged constants wrap. */
+#ifndef ARN_PORTABLE_STEPS_S16_H
+#define ARN_PORTABLE_STEPS_S16_H
+
+#include <stdint.h>
+
+/* floor((acc * m + 2^(r - 1)) / 2^r) for a pair (m, r), limited to [min, max], which lies inside int16. A damaged r is taken modulo 64. */
+static inline int16_t arn_requantize_s16(uint64_t acc, const int32_t pair[2], int32_t min, int32_t max) {
+    const uint32_t r = (uint32_t)pair[1];
+    const uint64_t product = acc * (uint64_t)(int64_t)pair[0] + ((uint64_t)1 << ((r - 1) & 63));
+    const int64_t v = (int64_t)product >> (r & 63);
+    return (int16_t)(v < min ? min : v > max ? max : v);
+}
+
+/* acc + Σ x w: every product is below 2^31 in absolute value. */
+static inline uint64_t arn_dot_s16_s8(uint64_t acc, const int16_t *x, const int8_t *w, int32_t count) {
+    for (; count > 0; count--) {
+        acc += (uint64_t)(int64_t)(*x++ * *w++);
+    }
+    return acc;
+}
+
+static inline uint64_t arn_dot_s16_s16(uint64_t acc, const int16_t *x, const int16_t *w, int32_t count) {
+    for (; count > 0; count--) {
+        acc += (uint64_t)(int64_t)(*x++ * *w++);
+    }
+    return acc;
+}
+
+#endif
