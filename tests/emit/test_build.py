@@ -47,7 +47,7 @@ def test_tensors(make_program: Make) -> None:
     by_name = {tensor.name: tensor for tensor in program.tensors}
     placed = [t.name for t in program.tensors if t.storage is Storage.REGION]
     assert placed == ["x", "c", "w", "l", "s", "p", "t", "r", "f", "y"]
-    assert by_name["r"].offset == by_name["t"].offset and by_name["y"].offset == by_name["f"].offset
+    assert by_name["r"].offset == by_name["t"].offset
     assert all(t.offset + t.bytes <= program.arena_bytes for t in program.tensors if t.storage is Storage.REGION)
     assert [port.name for port in program.inputs + program.outputs] == ["x", "y"]
     distinct = {(t.offset, t.bytes) for t in program.tensors if t.storage is Storage.CONSTANT}

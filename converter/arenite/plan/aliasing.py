@@ -1,9 +1,13 @@
-"""What can share bytes: reshapes always, outputs of in-place operators with an operand that dies."""
+"""What can share bytes: reshapes always; a result with an operand that dies, as its kernel allows; parts with the whole they lie in."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from math import lcm, prod
+
 from arenite.graph import OPERATORS, Graph, Node
 from arenite.graph.operators.movement import VIEWS
+from arenite.plan.blocks import Sharing
 
 
 def views(graph: Graph) -> dict[str, str]:
@@ -23,27 +27,98 @@ def is_view(graph: Graph, node: Node) -> bool:
     return node.op in VIEWS and not graph.tensors[node.input].is_constant
 
 
-def takeable(graph: Graph, node: Node, roots: dict[str, str]) -> tuple[str, ...]:
-    """Operands of `node` whose bytes its output may take, should they die here, in the operator's order of preference.
+def sharings(graph: Graph, node: Node, roots: Mapping[str, str], granule: int) -> dict[str, Sharing]:
+    """By root, where the node's first result may lie over an operand that dies here, in the order of the operands.
 
-    The kernel reads element i before it writes element i and never again, so that an operand must have as many elements as the output
-    (not be broadcast), elements no smaller, and every other operand with the same bytes must be read just so as well.
+    All operands with the same bytes must allow it. Offsets are multiples of `granule`.
     """
-    output = graph.tensors[node.output]
-    allowed = OPERATORS[node.op].in_place
-    if not allowed or node.op in VIEWS:
-        return ()
-
-    def walks_along(position: int) -> bool:
-        tensor = graph.tensor(node.inputs[position])
-        return position in allowed and tensor.elements == output.elements and tensor.dtype.itemsize >= output.dtype.itemsize
-
-    chosen = []
-    for position in allowed:
-        name = node.inputs[position] if position < len(node.inputs) else None
+    if node.op in VIEWS or not node.outputs:
+        return {}
+    found: dict[str, list[Sharing | None]] = {}
+    operands = [None if name is None else graph.tensors[name] for name in node.inputs]
+    overlaps = OPERATORS[node.op].overlaps(node, operands, [graph.tensors[name] for name in node.outputs])
+    for position, name in enumerate(node.inputs):
         if name is None or name not in roots:
             continue
-        same_bytes = [i for i, other in enumerate(node.inputs) if other is not None and roots.get(other) == roots[name]]
-        if all(walks_along(i) for i in same_bytes):
-            chosen.append(name)
-    return tuple(dict.fromkeys(chosen))
+        sharing = None
+        if (overlap := overlaps.get(position)) is not None:
+            period = lcm(overlap.step, granule)
+            sharing = Sharing(-(-overlap.distance // period) * period, period)
+        elif _walks_along(graph, node, position):
+            sharing = Sharing(0, 0)
+        found.setdefault(roots[name], []).append(sharing)
+    joined = {root: _all(known) for root, known in found.items()}
+    return {root: sharing for root, sharing in joined.items() if sharing is not None}
+
+
+def _walks_along(graph: Graph, node: Node, position: int) -> bool:
+    """The kernel is declared to read element i of the operand before it writes element i, and never again. So the operand has as many
+    elements as the result (is not broadcast), and they are no smaller."""
+    operand, result = graph.tensor(node.inputs[position]), graph.tensors[node.outputs[0]]
+    fits = operand.elements == result.elements and operand.dtype.itemsize >= result.dtype.itemsize
+    return position in OPERATORS[node.op].in_place and fits
+
+
+def _all(known: list[Sharing | None]) -> Sharing | None:
+    """What several sharings of one pair of blocks allow."""
+    sharings = [sharing for sharing in known if sharing is not None]
+    if len(sharings) < len(known):
+        return None
+    period = 0 if any(sharing.period == 0 for sharing in sharings) else lcm(*(sharing.period for sharing in sharings))
+    least = max(sharing.least for sharing in sharings)
+    if period:
+        return Sharing(-(-least // period) * period, period)
+    return Sharing(0, 0) if least == 0 else None
+
+
+def parts(graph: Graph, roots: Mapping[str, str], granule: int) -> dict[tuple[str, str], int]:
+    """For pairs (part, whole) of roots, at which offset in the whole the part lies where both share bytes, both then holding the same.
+
+    A Concat's input in its result, and a Slice of its input, where the part is one run of bytes. Nothing is copied where the planner
+    places them so. Every part has one whole, and parts of a whole are apart.
+    """
+    found: dict[tuple[str, str], int] = {}
+    taken: dict[str, list[tuple[int, int]]] = {}
+    inside: set[str] = set()
+
+    def enter(part: str, whole: str, offset: int) -> None:
+        size = graph.tensors[part].bytes
+        # The ends of states, and outputs that lie in an input, are read and written by others than nodes.
+        fits = offset % granule == 0 and part != whole and part not in inside and not (part in graph.outputs and whole in graph.inputs)
+        if fits and size and all(offset >= end or offset + size <= start for start, end in taken.get(whole, ())):
+            found[part, whole] = offset
+            inside.add(part)
+            taken.setdefault(whole, []).append((offset, offset + size))
+
+    for node in graph.nodes:
+        if node.op == "Concat":
+            for part, offset in _concat_parts(graph, node):
+                if part in roots:
+                    enter(roots[part], node.output, offset)
+        elif node.op == "Slice" and node.input in roots and (start := _slice_start(graph, node)) is not None:
+            enter(node.output, roots[node.input], start)
+    return found
+
+
+def _concat_parts(graph: Graph, node: Node) -> list[tuple[str, int]]:
+    """The operands of a Concat and where in the result they lie, in bytes; none where they lie in several runs."""
+    axis, result = node.attributes["axis"], graph.tensors[node.output]
+    if prod(result.shape[:axis]) != 1:
+        return []
+    placed, offset = [], 0
+    for name in node.inputs:
+        placed.append((name or "", offset))
+        offset += graph.tensor(name).bytes
+    return placed
+
+
+def _slice_start(graph: Graph, node: Node) -> int | None:
+    """Where in its input a Slice begins, in bytes; None where it is several runs."""
+    x, result = graph.tensors[node.input], graph.tensors[node.output]
+    starts, steps = node.attributes["starts"], node.attributes["steps"]
+    whole = len(x.shape)  # from this axis on nothing is left out
+    while whole and starts[whole - 1] == 0 and result.shape[whole - 1] == x.shape[whole - 1] and steps[whole - 1] == 1:
+        whole -= 1
+    if whole and (prod(result.shape[: whole - 1]) != 1 or (steps[whole - 1] != 1 and result.shape[whole - 1] != 1)):
+        return None
+    return int(sum(start * prod(x.shape[axis + 1 :]) for axis, start in enumerate(starts))) * x.dtype.itemsize

@@ -1,11 +1,14 @@
 """Verifies a plan without trusting how it was made: executes it on paper.
 
-Every byte of every memory holds the name of what was last written there. A node that finds another name in its operands' bytes, an
-output that does not survive, a kernel that would overwrite what it still reads: each is an error.
+Every byte of every memory holds a number that says which byte of which value was last written there. A node that finds other numbers in
+its operands' bytes, an output that does not survive, a kernel that would overwrite what it still reads: each is an error. What
+operators allow is read from their declarations, with no code of the planner in between.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +20,8 @@ from arenite.plan.bodies import planned_part
 from arenite.plan.memory_plan import MemoryPlan, Placement
 
 _EMPTY, _SCRATCH = -1, -2
+_WORD = 4
+"""Bytes that scratch memory is aligned to, at least."""
 
 
 def check(graph: Graph, plan: MemoryPlan) -> None:
@@ -49,15 +54,19 @@ def check(graph: Graph, plan: MemoryPlan) -> None:
 
 
 def _check_places(graph: Graph, plan: MemoryPlan) -> None:
-    """Each tensor and each scratch memory has a place of its size, aligned and inside its memory."""
-    places = [(name, place) for name, place in plan.placements.items()]
-    for name, place in places:
+    """Each tensor and each scratch memory has a place of its size, aligned for its elements and inside its memory."""
+    places = []
+    for name, place in plan.placements.items():
         if graph.tensors[name].is_constant or place.bytes != graph.tensors[name].bytes:
             raise ValueError(f"{name} has {graph.tensors[name].bytes} bytes, its place {place.bytes}")
-    places += [(f"scratch memory of {graph.nodes[index].name}", place) for index, place in plan.scratch.items()]
-    for name, place in places:
+        places.append((name, place, graph.tensors[name].dtype.itemsize))
+    for index, place in plan.scratch.items():
+        node = graph.nodes[index]
+        widest = max([_WORD, *(tensor.dtype.itemsize for body in node.bodies for tensor in body.tensors.values())])
+        places.append((f"scratch memory of {node.name}", place, widest))
+    for name, place, alignment in places:
         memory, size = plan.memories[place.memory], plan.memory_bytes[place.memory]
-        if place.offset < 0 or place.offset % memory.alignment or place.offset + place.bytes > size:
+        if place.offset < 0 or place.offset % alignment or alignment > memory.alignment or place.offset + place.bytes > size:
             raise ValueError(f"{name} at [{place.offset}, {place.offset + place.bytes}) is not aligned in {memory.name} of {size} bytes")
     for memory, size in zip(plan.memories, plan.memory_bytes, strict=True):
         if memory.capacity is not None and size > memory.capacity:
@@ -68,12 +77,15 @@ def _check_places(graph: Graph, plan: MemoryPlan) -> None:
 class _Execution:
     graph: Graph
     plan: MemoryPlan
-    bytes: list[NDArray[np.int32]] = field(init=False)
-    names: dict[str, int] = field(default_factory=dict)
-    """The mark of what each tensor that has been written holds."""
+    bytes: list[NDArray[np.int64]] = field(init=False)
+    contents: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    """What the bytes of each tensor hold that has been written."""
+    begins: list[int] = field(default_factory=list)
+    """The number of the first byte of each value, in the order of `values`."""
+    values: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.bytes = [np.full(size, _EMPTY, np.int32) for size in self.plan.memory_bytes]
+        self.bytes = [np.full(size, _EMPTY, np.int64) for size in self.plan.memory_bytes]
 
     def node(self, index: int, step: int) -> None:
         node = self.graph.nodes[index]
@@ -84,34 +96,49 @@ class _Execution:
         for name in operands:
             self.read(name, step)
         if node.op in VIEWS and operands and _same(self._place(node.input), self._place(node.output)):
-            self.names[node.output] = self.names[node.input]  # nothing moves: the same bytes under another name
+            # Nothing moves: the same bytes, or the first of them, under another name.
+            self.contents[node.output] = self.contents[node.input][: self._place(node.output).bytes]
             self._within(node.output, step)
             return
+        allowed = self._allowed(node)
         for position, operand in enumerate(node.inputs):
             if operand is None or operand not in operands:
                 continue
-            for output in node.outputs:
-                if _overlap(self._place(operand), self._place(output)) and not self._in_place(node, position):
-                    raise ValueError(f"step {step}: {node.name} ({node.op}) writes {output} over its operand {operand}")
+            for number, output in enumerate(node.outputs):
+                a, b = self._place(operand), self._place(output)
+                if _overlap(a, b) and not (number == 0 and allowed(position, a.offset - b.offset)):
+                    raise ValueError(
+                        f"step {step}: {node.name} ({node.op}) writes {output} at {b.offset} over its operand {operand} at {a.offset}"
+                    )
         for output in node.outputs:
-            self.write(output, step)
+            self.write(output, step, self._moved(node))
             if scratch is not None and _overlap(scratch, self._place(output)):
                 raise ValueError(f"step {step}: the scratch memory of {node.name} lies in its output {output}")
 
-    def write(self, name: str, step: int) -> None:
+    def write(self, name: str, step: int, content: NDArray[np.int64] | None = None) -> None:
+        """`content`: what it holds, where that has been elsewhere before."""
         self._within(name, step)
-        self.names[name] = len(self.names)
-        self._at(self._place(name))[:] = self.names[name]
+        place = self._place(name)
+        if content is None:
+            begin = self.begins[-1] + self._place(self.values[-1]).bytes if self.begins else 0
+            self.begins.append(begin)
+            self.values.append(name)
+            content = np.arange(begin, begin + place.bytes)
+        self.contents[name] = content
+        self._at(place)[:] = content
 
     def read(self, name: str, step: int) -> None:
-        if name not in self.names:
+        if name not in self.contents:
             raise ValueError(f"step {step}: {name} is read before it is computed")
         self._within(name, step)
         held = self._at(self._place(name))
-        wrong = np.flatnonzero(held != self.names[name])
+        wrong = np.flatnonzero(held != self.contents[name])
         if wrong.size:
-            other = next((n for n, mark in self.names.items() if mark == held[wrong[0]]), "scratch memory")
-            raise ValueError(f"step {step}: {wrong.size} bytes of {name} have been overwritten by {other}")
+            raise ValueError(f"step {step}: {wrong.size} bytes of {name} have been overwritten by {self._value(held[wrong[0]])}")
+
+    def _value(self, number: int) -> str:
+        """The value that a byte belongs to."""
+        return self.values[bisect_right(self.begins, number) - 1] if number >= 0 else "scratch memory"
 
     def _scratch(self, index: int, node: Node, step: int) -> Placement | None:
         operands = [None if name is None else self.graph.tensors[name] for name in node.inputs]
@@ -123,15 +150,69 @@ class _Execution:
             raise ValueError(f"step {step}: {node.name} ({node.op}) needs {needed} bytes of scratch memory")
         return place
 
-    def _in_place(self, node: Node, position: int) -> bool:
-        """The kernel allows the output in this operand's bytes."""
-        operand, output = self.graph.tensor(node.inputs[position]), self.graph.tensors[node.output]
-        return (
-            position in OPERATORS[node.op].in_place
-            and _same(self._place(operand.name), self._place(output.name))
-            and operand.elements == output.elements
-            and operand.dtype.itemsize >= output.dtype.itemsize
-        )
+    def _allowed(self, node: Node) -> Callable[[int, int], bool]:
+        """Whether the kernel allows the operand at a position so many bytes above the first result."""
+        operator = OPERATORS[node.op]
+        operands = [None if name is None else self.graph.tensors[name] for name in node.inputs]
+        results = [self.graph.tensors[name] for name in node.outputs]
+        overlaps = operator.overlaps(node, operands, results)
+        runs = self._runs(node)
+
+        def allows(position: int, delta: int) -> bool:
+            if runs is not None and node.op == "Concat":
+                # It is where it would be copied to, or where another operand of the same bytes would be.
+                same = [q for q, name in enumerate(node.inputs) if name in self.contents and self._together(name, node.inputs[position])]
+                return delta in [runs[q][0] for q in same]
+            if runs is not None and node.op == "Slice" and delta == -runs[0][0]:
+                return True
+            overlap = overlaps.get(position)
+            if overlap is not None and delta >= overlap.distance >= 0 and delta % overlap.step == 0:
+                return True
+            operand = operands[position]
+            return (
+                operand is not None
+                and delta == 0
+                and position in operator.in_place
+                and operand.elements == results[0].elements
+                and operand.dtype.itemsize >= results[0].dtype.itemsize
+            )
+
+        return allows
+
+    def _together(self, a: str | None, b: str | None) -> bool:
+        return a is not None and b is not None and _same(self._place(a), self._place(b))
+
+    def _moved(self, node: Node) -> NDArray[np.int64] | None:
+        """What the result of a Concat or Slice holds where it is made of whole runs of bytes."""
+        runs = self._runs(node)
+        if runs is None or any(name not in self.contents for name in node.inputs):
+            return None
+        if node.op == "Concat":
+            return np.concatenate([self.contents[name] for name in node.inputs if name is not None])
+        return self.contents[node.input][runs[0][0] : runs[0][1]]
+
+    def _runs(self, node: Node) -> list[tuple[int, int]] | None:
+        """Of a Concat, which bytes of the result each operand becomes; of a Slice, which bytes of the operand the result is."""
+        if node.op not in ("Concat", "Slice"):
+            return None
+        whole = self.graph.tensors[node.output if node.op == "Concat" else node.input]
+        places = np.arange(whole.bytes).reshape(*whole.shape, whole.dtype.itemsize)
+        if node.op == "Slice":
+            starts, steps, sizes = (node.attributes[key] for key in ("starts", "steps", "sizes"))
+            chosen = [places]
+            for axis, (first, step, size) in enumerate(zip(starts, steps, sizes, strict=True)):
+                chosen[0] = chosen[0].take(range(first, first + step * size, step), axis)
+        else:
+            axis = node.attributes["axis"]
+            ends = np.cumsum([self.graph.tensor(name).shape[axis] for name in node.inputs])
+            chosen = np.split(places, ends[:-1], axis)
+        runs = []
+        for part in chosen:
+            flat = part.reshape(-1)
+            if flat.size and not np.array_equal(flat, np.arange(flat[0], flat[0] + flat.size)):
+                return None
+            runs.append((int(flat[0]), int(flat[0]) + flat.size) if flat.size else (0, 0))
+        return runs
 
     def _within(self, name: str, step: int) -> None:
         place = self._place(name)
@@ -143,7 +224,7 @@ class _Execution:
             raise ValueError(f"{name} has no place")
         return self.plan.placements[name]
 
-    def _at(self, place: Placement) -> NDArray[np.int32]:
+    def _at(self, place: Placement) -> NDArray[np.int64]:
         return self.bytes[place.memory][place.offset : place.offset + place.bytes]
 
 

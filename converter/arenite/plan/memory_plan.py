@@ -23,6 +23,7 @@ class Memory:
     capacity: int | None = None
     """Bytes; None: whatever is needed."""
     alignment: int = 16
+    """Of its first byte. Tensors in it are aligned for their elements, and to words."""
     kind: MemoryKind = MemoryKind.ARENA
 
 
@@ -49,14 +50,14 @@ class MemoryPlan:
     scratch: dict[int, Placement]
     """By index into graph.nodes."""
     aliases: dict[str, str]
-    """Tensor → the tensor whose bytes it takes (in place or reshaped), for the report."""
+    """Tensor → one written before it some of whose bytes it takes (reshaped, in place, partly, or as a part), for the report."""
     memories: tuple[Memory, ...]
     memory_bytes: tuple[int, ...]
     """Bytes needed of each memory; [0] is the arena."""
     lower_bound: int
-    """No plan with this order and these aliases has an arena below this."""
+    """No plan with this order has an arena below this."""
     proven_optimal: bool
-    """The arena equals the least possible for this order and these aliases."""
+    """The arena equals the least possible for this order."""
     peak_step: int
     """Position in `order` at which most bytes are live."""
     notes: tuple[str, ...] = field(default=())

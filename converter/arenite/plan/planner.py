@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arenite.errors import PlanError
 from arenite.graph import Graph
-from arenite.plan.aliasing import is_view, takeable, views
+from arenite.plan.aliasing import is_view, parts, sharings, views
+from arenite.plan.blocks import Block, Packing, Sharing
 from arenite.plan.bodies import planned_part
 from arenite.plan.lifetimes import Lifetime, lifetimes
 from arenite.plan.memory_plan import Memory, MemoryKind, MemoryPlan, Placement
-from arenite.plan.offsets import Block, Offsets, Part, assign, busiest_step
-from arenite.plan.schedule import peak, schedule
+from arenite.plan.offsets import Offsets, assign
+from arenite.plan.schedule import schedule
+from arenite.plan.states import peak
 from arenite.plan.work import Bodies, round_up, scratch_bytes, with_views, work
 
 ARENA = Memory("arena")
+_WORD = 4
+"""Bytes. Kernels load words of int8 tensors, from any address, but soonest from one that is aligned."""
 
 
 def plan(
@@ -30,34 +34,38 @@ def plan(
     Raises PlanError where the memories are too small or an output is a constant, ValueError where `order` is none of this graph.
     """
     _require_computed_outputs(graph)
-    alignment = max(memory.alignment for memory in memories)
+    granule = granule_of(graph)
     bodies = {
-        index: tuple(
-            plan(planned_part(node, body), keep_inputs=True, memories=(Memory("arena", alignment=alignment),)) for body in node.bodies
-        )
+        index: tuple(plan(planned_part(node, body), keep_inputs=True) for body in node.bodies)
         for index, node in enumerate(graph.nodes)
         if node.bodies
     }
     if order is not None:
         _require_topological(graph, order)
-        return _place(graph, tuple(order), bodies, keep_inputs, memories, alignment, ("the execution order was given",))
+        return _place(graph, tuple(order), bodies, keep_inputs, memories, granule, ("the execution order was given",))
 
-    tasks, nodes = work(graph, keep_inputs, alignment, bodies)
+    tasks, nodes = work(graph, keep_inputs, granule, bodies)
     best = schedule(tasks)
     given_peak = peak(tasks, range(len(tasks.tasks)))
     if best.peak == best.lower_bound:
         note = f"no execution order needs less than {best.peak:,} bytes at its peak"
     else:
         note = f"the execution order needs {best.peak:,} bytes at its peak; none needs less than {best.lower_bound:,}"
-    chosen = _place(graph, with_views(graph, [nodes[i] for i in best.order]), bodies, keep_inputs, memories, alignment, (note,))
+    chosen = _place(graph, with_views(graph, [nodes[i] for i in best.order]), bodies, keep_inputs, memories, granule, (note,))
     if best.peak < given_peak and chosen.arena_bytes > best.peak:
         # The peak is a bound only: the order of the file may fit better.
         as_given = _place(
-            graph, with_views(graph, nodes), bodies, keep_inputs, memories, alignment, ("the execution order is the model's own",)
+            graph, with_views(graph, nodes), bodies, keep_inputs, memories, granule, ("the execution order is the model's own",)
         )
         if as_given.arena_bytes < chosen.arena_bytes:
             return as_given
     return chosen
+
+
+def granule_of(graph: Graph) -> int:
+    """Every offset is a multiple of it: a word, or the widest element of the graph and its bodies."""
+    widths = [tensor.dtype.itemsize for tensor in graph.tensors.values()]
+    return max([_WORD, *widths, *(granule_of(body) for node in graph.nodes for body in node.bodies)])
 
 
 def _require_computed_outputs(graph: Graph) -> None:
@@ -80,11 +88,11 @@ def _require_topological(graph: Graph, order: Sequence[int]) -> None:
 
 @dataclass(frozen=True)
 class _Item:
-    """A block, and what lies in it: tensors by name or the scratch memory of nodes by index."""
+    """A block, and what lies in it: tensors by name or the scratch memory of a node by index."""
 
     block: Block
     tensors: tuple[str, ...] = ()
-    scratch: tuple[int, ...] = ()
+    scratch: int | None = None
 
 
 def _place(
@@ -93,107 +101,120 @@ def _place(
     bodies: Bodies,
     keep_inputs: bool,
     memories: Sequence[Memory],
-    alignment: int,
+    granule: int,
     notes: tuple[str, ...],
 ) -> MemoryPlan:
     spans = lifetimes(graph, order, keep_inputs)
-    aliases = _aliases(graph, order, spans)
-    items = [*_tensor_items(graph, spans, aliases, alignment), *_scratch_items(graph, order, bodies, alignment)]
-    shares = _distribute(graph.name, items, memories)
+    roots = views(graph)
+    items = [*_tensor_items(graph, spans, roots, granule), *_scratch_items(graph, order, bodies, granule)]
+    allowed = _sharings(graph, order, items, roots, granule)
+    shares = _distribute(graph.name, items, allowed, memories, granule)
 
     placements: dict[str, Placement] = {}
     scratch: dict[int, Placement] = {}
     for memory, (share, layout) in enumerate(shares):
-        for item, offset in zip(share, layout.offsets, strict=True):
+        for i, offset in zip(share, layout.offsets, strict=True):
+            item = items[i]
             for name in item.tensors:
                 placements[name] = Placement(memory, offset, graph.tensors[name].bytes, spans[name].first, spans[name].last)
-            for index in item.scratch:
+            if item.scratch is not None:
                 step = item.block.first
-                scratch[index] = Placement(memory, offset, scratch_bytes(graph, index, bodies), step, step)
+                scratch[item.scratch] = Placement(memory, offset, scratch_bytes(graph, item.scratch, bodies), step, step)
     arena = shares[0][1]
+    everything = Packing(tuple(item.block for item in items), allowed)
     return MemoryPlan(
         order=order,
         placements={name: placements[name] for name in spans},
         scratch=scratch,
-        aliases=aliases,
+        aliases=_aliases(graph, order, roots, placements, [(items[a].tensors[0], items[b].tensors[0]) for a, b in allowed]),
         memories=tuple(memories),
         memory_bytes=tuple(layout.bytes for _, layout in shares),
         lower_bound=arena.lower_bound,
         proven_optimal=arena.proven_optimal,
-        peak_step=max(0, min(busiest_step([item.block for item in items]), len(order) - 1)),
+        peak_step=max(0, min(everything.busiest_step(), len(order) - 1)),
         notes=notes if arena.proven_optimal else (*notes, f"the arena may be {arena.bytes - arena.lower_bound:,} bytes larger than needed"),
         bodies=bodies,
     )
 
 
-def _aliases(graph: Graph, order: Sequence[int], spans: dict[str, Lifetime]) -> dict[str, str]:
-    """Tensor → the operand whose bytes it takes: views always, in-place results where the operand dies with all its views."""
-    roots = views(graph)
-    life = _value_lifetimes(roots, spans)
-    aliases = {}
-    for step, index in enumerate(order):
-        node = graph.nodes[index]
-        if is_view(graph, node):
-            aliases[node.output] = node.input
-            continue
-        dying = [name for name in takeable(graph, node, roots) if life[roots[name]].last == step]
-        if dying:
-            aliases[node.output] = min(dying, key=lambda name: graph.tensors[name].bytes)
-    return aliases
-
-
-def _value_lifetimes(roots: dict[str, str], spans: dict[str, Lifetime]) -> dict[str, Lifetime]:
-    members: dict[str, list[Lifetime]] = {}
-    for name, root in roots.items():
-        if name in spans:
-            members.setdefault(root, []).append(spans[name])
-    return {root: Lifetime.union(lives) for root, lives in members.items()}
-
-
-def _tensor_items(graph: Graph, spans: dict[str, Lifetime], aliases: dict[str, str], alignment: int) -> list[_Item]:
-    """One for each chain of tensors that share bytes."""
-    life = _value_lifetimes(views(graph), spans)
-    chains: dict[str, list[str]] = {}
-    head: dict[str, str] = {}
-    for name in spans:  # operands come before what aliases them
-        head[name] = head[aliases[name]] if name in aliases else name
-        chains.setdefault(head[name], []).append(name)
+def _tensor_items(graph: Graph, spans: Mapping[str, Lifetime], roots: Mapping[str, str], granule: int) -> list[_Item]:
+    """One for each value: a tensor with its reshapes."""
+    values: dict[str, list[str]] = {}
+    for name in spans:
+        values.setdefault(roots[name], []).append(name)
     items = []
-    for names in chains.values():
-        # A view's bytes live as long as its value; the root's part says that already.
-        parts = [Part(round_up(graph.tensors[name].bytes, alignment), life[name].first, life[name].last) for name in names if name in life]
-        items.append(_Item(Block(tuple(parts)), tensors=tuple(names)))
+    for root, names in values.items():
+        life = Lifetime.union(spans[name] for name in names)
+        items.append(_Item(Block(round_up(graph.tensors[root].bytes, granule), life.first, life.last), tensors=tuple(names)))
     return items
 
 
-def _scratch_items(graph: Graph, order: Sequence[int], bodies: Bodies, alignment: int) -> list[_Item]:
+def _scratch_items(graph: Graph, order: Sequence[int], bodies: Bodies, granule: int) -> list[_Item]:
     needed = {index: (step, scratch_bytes(graph, index, bodies)) for step, index in enumerate(order)}
-    return [
-        _Item(Block((Part(round_up(size, alignment), step, step),)), scratch=(index,)) for index, (step, size) in needed.items() if size
-    ]
+    return [_Item(Block(round_up(size, granule), step, step), scratch=index) for index, (step, size) in needed.items() if size]
 
 
-def _distribute(file: str, items: list[_Item], memories: Sequence[Memory]) -> list[tuple[list[_Item], Offsets]]:
-    """Give each memory what it can hold, first the arena; the rest goes on to the next.
+def _sharings(
+    graph: Graph, order: Sequence[int], items: Sequence[_Item], roots: Mapping[str, str], granule: int
+) -> dict[tuple[int, int], Sharing]:
+    """By operand and result, both numbers of items."""
+    numbers = {item.tensors[0]: i for i, item in enumerate(items) if item.tensors}
+    found: dict[tuple[int, int], Sharing] = {}
+    for step, index in enumerate(order):
+        node = graph.nodes[index]
+        for root, sharing in sharings(graph, node, roots, granule).items():
+            operand = numbers[root]
+            if items[operand].block.last == step:
+                found[operand, numbers[node.outputs[0]]] = sharing
+    for (part, whole), offset in parts(graph, roots, granule).items():
+        # Of the two the later is the result; which one makes no difference to where they go together.
+        found[numbers[part], numbers[whole]] = Sharing(offset, 0, lasting=True)
+    return found
+
+
+def _aliases(
+    graph: Graph,
+    order: Sequence[int],
+    roots: Mapping[str, str],
+    placements: Mapping[str, Placement],
+    allowed: Sequence[tuple[str, str]],
+) -> dict[str, str]:
+    """Tensor → the tensor written before it, some of whose bytes it takes."""
+    written = {name: step for step, index in enumerate(order) for name in graph.nodes[index].outputs}
+    found: dict[str, str] = {}
+    for pair in allowed:
+        earlier, later = sorted(pair, key=lambda name: written.get(name, -1))
+        a, b = placements[earlier], placements[later]
+        if a.memory == b.memory and a.offset < b.offset + b.bytes and b.offset < a.offset + a.bytes:
+            found.setdefault(later, earlier)
+    for index in order:
+        if is_view(graph, graph.nodes[index]):
+            found[graph.nodes[index].output] = graph.nodes[index].input
+    return {name: found[name] for name in placements if name in found}
+
+
+def _distribute(
+    file: str, items: Sequence[_Item], allowed: Mapping[tuple[int, int], Sharing], memories: Sequence[Memory], granule: int
+) -> list[tuple[list[int], Offsets]]:
+    """For each memory the items that it holds, by number, first the arena; what does not fit goes on to the next.
 
     Where not all fits, the largest block at the busiest step goes on, until the rest fits: large blocks relieve the peak at
     the cost of the fewest tensors in the slower memory.
     """
-    shares: list[tuple[list[_Item], Offsets]] = []
-    left, needed = items, 0
+    shares: list[tuple[list[int], Offsets]] = []
+    left, needed = list(range(len(items))), 0
     for memory in memories:
         if memory.kind is not MemoryKind.ARENA:
-            shares.append(([], assign([])))
+            shares.append(([], assign(Packing(()))))
             continue
         share, left = left, []
-        layout = assign([item.block for item in share])
+        layout = assign(_packing(items, share, allowed), granule)
         needed = layout.bytes
         while memory.capacity is not None and layout.bytes > memory.capacity:
-            step = busiest_step([item.block for item in share])
-            largest = max(share, key=lambda item: item.block.at(step))
-            share = [item for item in share if item is not largest]
-            left.append(largest)
-            layout = assign([item.block for item in share])
+            packing = _packing(items, share, allowed)
+            largest = max(packing.live[packing.busiest_step()], key=lambda i: packing.blocks[i].bytes)
+            left.append(share.pop(largest))
+            layout = assign(_packing(items, share, allowed), granule)
         shares.append((share, layout))
     if left:
         holding = ", ".join(f"{memory.name} {memory.capacity:,} bytes" for memory in memories if memory.capacity is not None)
@@ -202,3 +223,10 @@ def _distribute(file: str, items: list[_Item], memories: Sequence[Memory]) -> li
             "raise the limit, or make the layers at the peak smaller"
         )
     return shares
+
+
+def _packing(items: Sequence[_Item], share: Sequence[int], allowed: Mapping[tuple[int, int], Sharing]) -> Packing:
+    """Of the items of one memory."""
+    numbers = {item: number for number, item in enumerate(share)}
+    among = {(numbers[a], numbers[b]): sharing for (a, b), sharing in allowed.items() if a in numbers and b in numbers}
+    return Packing(tuple(items[i].block for i in share), among)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from arenite.graph import OPERATORS, Graph
-from arenite.plan.aliasing import is_view, takeable, views
+from arenite.plan.aliasing import is_view, parts, sharings, views
+from arenite.plan.blocks import Sharing
 from arenite.plan.lifetimes import kept_inputs
 from arenite.plan.memory_plan import MemoryPlan
 
@@ -19,11 +20,13 @@ _NO_BODIES: Bodies = {}
 @dataclass(frozen=True)
 class Value:
     bytes: int
-    """Rounded up to the alignment."""
+    """Rounded up to the granule."""
     given: bool = False
     """An input of the graph: there before the first task."""
     kept: bool = False
     """Needed after the last task."""
+    whole: int | None = None
+    """The value in whose bytes it lies while both are live."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,8 @@ class Task:
     reads: tuple[int, ...]
     """Values, each once."""
     writes: tuple[int, ...]
-    takes: tuple[int, ...] = ()
-    """Values whose bytes writes[0] may take where they die at this task; none is smaller than it, none kept."""
+    takes: tuple[tuple[int, Sharing], ...] = ()
+    """Values that share bytes with writes[0] where they die at this task, none kept."""
     scratch: int = 0
     """Bytes needed during the task, rounded up."""
 
@@ -53,41 +56,74 @@ class Work:
         return tuple(masks)
 
     @cached_property
+    def writer(self) -> Mapping[int, int]:
+        """By value, the task that writes it."""
+        return {value: index for index, task in enumerate(self.tasks) for value in task.writes}
+
+    @cached_property
+    def parts(self) -> Mapping[int, tuple[int, ...]]:
+        """By value, those that lie in it."""
+        found: dict[int, list[int]] = {}
+        for i, value in enumerate(self.values):
+            if value.whole is not None:
+                found.setdefault(value.whole, []).append(i)
+        return {whole: tuple(inside) for whole, inside in found.items()}
+
+    @cached_property
+    def plain(self) -> tuple[bool, ...]:
+        """For each task, that none of its values lies in another or has others in it."""
+        return tuple(
+            not any(value in self.parts or self.values[value].whole is not None for value in (*task.reads, *task.writes))
+            for task in self.tasks
+        )
+
+    @cached_property
     def successors(self) -> tuple[tuple[int, ...], ...]:
         """For each task, the tasks that read what it writes."""
         after: list[dict[int, None]] = [{} for _ in self.tasks]
-        writer = {value: index for index, task in enumerate(self.tasks) for value in task.writes}
         for index, task in enumerate(self.tasks):
             for value in task.reads:
-                if value in writer:
-                    after[writer[value]][index] = None
+                if value in self.writer:
+                    after[self.writer[value]][index] = None
         return tuple(tuple(indices) for indices in after)
 
     @cached_property
     def predecessors(self) -> tuple[int, ...]:
         """For each task, the set of tasks that write what it reads as bits."""
-        writer = {value: index for index, task in enumerate(self.tasks) for value in task.writes}
-        return tuple(sum({1 << writer[value] for value in task.reads if value in writer}) for task in self.tasks)
+        return tuple(sum({1 << self.writer[value] for value in task.reads if value in self.writer}) for task in self.tasks)
 
 
-def work(graph: Graph, keep_inputs: bool, alignment: int, bodies: Bodies = _NO_BODIES) -> tuple[Work, tuple[int, ...]]:
+def work(graph: Graph, keep_inputs: bool, granule: int, bodies: Bodies = _NO_BODIES) -> tuple[Work, tuple[int, ...]]:
     """Values and tasks of `graph`, and for each task the index of its node (nodes that only reshape are no tasks)."""
     roots = views(graph)
     numbers = {root: number for number, root in enumerate(dict.fromkeys(roots.values()))}
     kept = {roots[name] for name in (*graph.outputs, *kept_inputs(graph, keep_inputs)) if name in roots}
-    values = tuple(Value(round_up(graph.tensors[root].bytes, alignment), root in graph.inputs, root in kept) for root in numbers)
+    pairs = parts(graph, roots, granule)
+    wholes = dict(pairs.keys())
+    values = tuple(
+        Value(
+            round_up(graph.tensors[root].bytes, granule),
+            root in graph.inputs,
+            root in kept,
+            numbers[wholes[root]] if root in wholes else None,
+        )
+        for root in numbers
+    )
     indices = tuple(index for index, node in enumerate(graph.nodes) if not is_view(graph, node))
     tasks = []
     for index in indices:
         node = graph.nodes[index]
-        reads = dict.fromkeys(numbers[roots[name]] for name in node.inputs if name in roots)
-        takes = dict.fromkeys(numbers[roots[name]] for name in takeable(graph, node, roots) if roots[name] not in kept)
+        takes = {
+            numbers[root]: sharing
+            for root, sharing in sharings(graph, node, roots, granule).items()
+            if root not in kept and (root, node.output) not in pairs
+        }
         tasks.append(
             Task(
-                reads=tuple(reads),
+                reads=tuple(dict.fromkeys(numbers[roots[name]] for name in node.inputs if name in roots)),
                 writes=tuple(numbers[name] for name in node.outputs),
-                takes=tuple(takes),
-                scratch=round_up(scratch_bytes(graph, index, bodies), alignment),
+                takes=tuple(takes.items()),
+                scratch=round_up(scratch_bytes(graph, index, bodies), granule),
             )
         )
     return Work(values, tuple(tasks)), indices

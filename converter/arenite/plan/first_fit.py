@@ -1,0 +1,131 @@
+"""Placements made quickly: first fit in many orders, upright and upside down, then orders changed a little at a time.
+
+A chain of results each of which must lie a little below its operand is placed well from its end: the last at the bottom, what it came
+from above it. Upside down, from its beginning. So the orders are by time as well as by size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from arenite.plan.blocks import Packing
+
+MOST_IMPROVEMENTS = 600
+IMPROVEMENT_EFFORT = 400_000
+"""Pairs of rivals looked at, about, by all the improvements of a packing."""
+
+Offsets = tuple[int, ...]
+
+
+def first_fit(packing: Packing, order: Sequence[int]) -> Offsets:
+    """Each block, in `order`, at the lowest offset that is free while it lives."""
+    offsets = [-1] * len(packing.blocks)
+    for i in order:
+        placed = sorted((offsets[j], j) for j in packing.rivals[i] if offsets[j] >= 0)
+        at = _in_whole(packing, i, offsets)
+        offset, settled = (0, False) if at is None else (at, True)
+        while not settled:
+            settled = True
+            for other, j in placed:
+                higher = packing.lifted(i, offset, j, other)
+                if higher > offset:
+                    offset, settled = higher, False
+        offsets[i] = offset
+    return tuple(offsets)
+
+
+def _in_whole(packing: Packing, i: int, offsets: Sequence[int]) -> int | None:
+    """Where block i lies in a whole that it is part of, if that is placed and the bytes are free: nothing need be copied then."""
+    for whole, delta in packing.wholes.get(i, ()):
+        if offsets[whole] >= 0:
+            at = offsets[whole] + delta
+            if all(offsets[j] < 0 or packing.lifted(i, at, j, offsets[j]) == at for j in packing.rivals[i]):
+                return at
+    return None
+
+
+def upright(packing: Packing, offsets: Offsets) -> Offsets:
+    """Offsets of the packing whose mirror image `packing` is."""
+    end = packing.end(offsets)
+    return tuple(end - offset - block.bytes for offset, block in zip(offsets, packing.blocks, strict=True))
+
+
+def orders(packing: Packing) -> Iterator[list[int]]:
+    """In which first fit places blocks: each is best for some family of graphs."""
+    blocks, indices = packing.blocks, range(len(packing.blocks))
+    clusters = _clusters(packing)
+    # Of a cluster the members last to first in time, so that each operand finds its result placed.
+    yield sorted(indices, key=lambda i: (-clusters[i][0], clusters[i][1], -blocks[i].first, -blocks[i].bytes))
+    yield sorted(indices, key=lambda i: (-blocks[i].last, -blocks[i].first, -blocks[i].bytes))
+    yield sorted(indices, key=lambda i: (-blocks[i].first, -blocks[i].bytes))
+    yield sorted(indices, key=lambda i: (-blocks[i].bytes, -blocks[i].first))
+    yield sorted(indices, key=lambda i: (blocks[i].first - blocks[i].last, -blocks[i].bytes, -blocks[i].first))
+    yield sorted(indices, key=lambda i: ((blocks[i].first - blocks[i].last - 1) * blocks[i].bytes, -blocks[i].first))
+    yield sorted(indices, key=lambda i: (blocks[i].first, -blocks[i].bytes))
+
+
+def _clusters(packing: Packing) -> list[tuple[int, int]]:
+    """For each block the largest size in its chain, which the best sharing of each result links, and the chain's number."""
+    chain = list(range(len(packing.blocks)))
+
+    def head(i: int) -> int:
+        while chain[i] != i:
+            i = chain[i]
+        return i
+
+    for result, operands in packing.operands.items():
+        best = max(operands, key=lambda j: packing.blocks[j].bytes - packing.sharings[j, result].least)
+        chain[head(best)] = head(result)
+    largest: dict[int, int] = {}
+    for i, block in enumerate(packing.blocks):
+        largest[head(i)] = max(largest.get(head(i), 0), block.bytes)
+    return [(largest[head(i)], head(i)) for i in range(len(packing.blocks))]
+
+
+def place_fast(packing: Packing, bound: int) -> Offsets:
+    """The lowest placement found; stops as soon as one ends at `bound`."""
+    best: tuple[int, Offsets, list[int], bool] | None = None
+    mirror = packing.mirrored()
+    turned = (mirror, True)
+    for which, is_mirror in ((packing, False), turned):
+        for order in orders(which if not is_mirror else packing):
+            # Upside down what comes first in time is what later blocks must lie above.
+            sequence = order[::-1] if is_mirror else order
+            offsets = first_fit(which, sequence)
+            end = which.end(offsets)
+            if best is None or end < best[0]:
+                best = (end, upright(which, offsets) if is_mirror else offsets, sequence, is_mirror)
+                if end <= bound:
+                    return best[1]
+    assert best is not None
+    return _improve(packing, mirror, best, bound)
+
+
+def _improve(packing: Packing, mirror: Packing, best: tuple[int, Offsets, list[int], bool], bound: int) -> Offsets:
+    """First fit again and again: what ends highest is placed earlier, with what it shares bytes with; now and then two trade places."""
+    end, found, order, is_mirror = best
+    which = mirror if is_mirror else packing
+    pairs = sum(len(others) for others in packing.rivals) + len(packing.blocks)
+    rounds = min(MOST_IMPROVEMENTS, IMPROVEMENT_EFFORT // pairs)
+    current, offsets, state = end, first_fit(which, order), 1
+    for _ in range(rounds):
+        if end <= bound:
+            break
+        state = (state * 1103515245 + 12345) & 0x7FFFFFFF  # the same sequence everywhere
+        highest = [i for i, offset in enumerate(offsets) if offset + packing.blocks[i].bytes == current]
+        changed = list(order)
+        if state >> 16 & 3:
+            moved = highest[(state >> 18) % len(highest)]
+            at = changed.index(moved)
+            to = at * ((state >> 8) % 16) // 16
+            changed.insert(to, changed.pop(at))
+        else:
+            a, b = (state >> 4) % len(order), (state >> 18) % len(order)
+            changed[a], changed[b] = changed[b], changed[a]
+        tried = first_fit(which, changed)
+        reached = which.end(tried)
+        if reached <= current:
+            order, offsets, current = changed, tried, reached
+            if reached < end:
+                end, found = reached, upright(which, tried) if is_mirror else tried
+    return found
