@@ -32,6 +32,8 @@ class Case:
     """What the output buffer holds before the call; flat."""
     scratch: int = 0
     """Bytes."""
+    overlap: tuple[int, int] | None = None
+    """Input that overlaps the output, and its distance behind it in bytes."""
 
 
 def generator(draw: DrawFn) -> np.random.Generator:

@@ -3,9 +3,10 @@
  *     run_kernels CALLS RESULTS
  *
  * CALLS holds the number of calls and call after call, all in words (little-endian) or bytes filled up to words: operator, variant, words
- * of the record, number of inputs, bytes of the output, bytes of scratch memory; the record; of each input the bytes, or ABSENT, and its
- * contents; what the output holds before. RESULTS receives of each call GUARD bytes, the output, and GUARD bytes: the guards are 0x5A
- * unless the kernel wrote outside. Each operand lies in memory that holds nothing else within GUARD bytes. The exit status is one of
+ * of the record, number of inputs, bytes of the output, bytes of scratch memory, the input that overlaps the output (or ABSENT), bytes
+ * from the output to it; the record; of each input the bytes, or ABSENT, and its contents; what the output holds before, unless one
+ * overlaps it. RESULTS receives of each call GUARD bytes, the output, and GUARD bytes: the guards are 0x5A unless the kernel wrote outside
+ * (or the input that overlaps lies there). All else lies in memory that holds nothing else within GUARD bytes. The exit status is one of
  * board.h. */
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,8 @@ typedef struct header {
     uint32_t inputs;
     uint32_t output_bytes;
     uint32_t scratch_bytes;
+    uint32_t overlapping;
+    uint32_t distance;
 } header;
 
 /* Memory of `bytes` bytes, aligned as operands are, with a guard on either side; null where there is no more. */
@@ -46,14 +49,18 @@ static uint8_t *take(uint32_t bytes) {
     return memory + GUARD;
 }
 
-/* An operand of `bytes` bytes from the file; null where the file ends or the pool does. */
-static uint8_t *read_operand(uint32_t bytes) {
-    uint8_t *memory = take(bytes);
+/* Fills `memory` from the file; null where that ends, or where there is no memory. */
+static uint8_t *read_into(uint8_t *memory, uint32_t bytes) {
     uint8_t filling[4];
     if (memory == NULL || semihosting_read(calls, memory, bytes) != 0 || semihosting_read(calls, filling, (0u - bytes) & 3u) != 0) {
         return NULL;
     }
     return memory;
+}
+
+/* An operand of `bytes` bytes from the file. */
+static uint8_t *read_operand(uint32_t bytes) {
+    return read_into(take(bytes), bytes);
 }
 
 static const arn_kernel *kernel_of(const header *h) {
@@ -83,16 +90,26 @@ static int run_call(const header *h) {
     if (kernel == NULL || call.params == NULL || h->inputs > ARN_MAX_INPUTS) {
         return 1;
     }
+    uint8_t *output = NULL;
     for (uint32_t i = 0; i < h->inputs; ++i) {
         uint32_t bytes;
         if (semihosting_read(calls, &bytes, sizeof bytes) != 0) {
             return 1;
         }
-        if (bytes != ABSENT && (call.inputs[i] = read_operand(bytes)) == NULL) {
+        if (i == h->overlapping && bytes < POOL_BYTES && h->distance < POOL_BYTES) {
+            const uint32_t end = h->distance + bytes;
+            output = take(end > h->output_bytes ? end : h->output_bytes);
+            call.inputs[i] = output == NULL ? NULL : read_into(output + h->distance, bytes);
+        } else if (bytes != ABSENT) {
+            call.inputs[i] = read_operand(bytes);
+        }
+        if (bytes != ABSENT && call.inputs[i] == NULL) {
             return 1;
         }
     }
-    uint8_t *output = read_operand(h->output_bytes);
+    if (output == NULL) {
+        output = read_operand(h->output_bytes);
+    }
     call.outputs[0] = output;
     call.scratch = take(h->scratch_bytes);
     if (output == NULL || call.scratch == NULL) {
