@@ -7,6 +7,7 @@ from above it. Upside down, from its beginning. So the orders are by time as wel
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from arenite.plan.blocks import Packing
 
@@ -82,29 +83,38 @@ def _clusters(packing: Packing) -> list[tuple[int, int]]:
     return [(largest[head(i)], head(i)) for i in range(len(packing.blocks))]
 
 
-def place_fast(packing: Packing, bound: int) -> Offsets:
+@dataclass(frozen=True)
+class Fitted:
+    """A placement, and how it came to be."""
+
+    offsets: Offsets
+    end: int
+    order: list[int]
+    is_mirrored: bool
+
+
+def place_fast(packing: Packing, bound: int) -> Fitted:
     """The lowest placement found; stops as soon as one ends at `bound`."""
-    best: tuple[int, Offsets, list[int], bool] | None = None
-    mirror = packing.mirrored()
-    turned = (mirror, True)
-    for which, is_mirror in ((packing, False), turned):
-        for order in orders(which if not is_mirror else packing):
+    best: Fitted | None = None
+    for is_mirrored in (False, True):
+        which = packing.mirrored() if is_mirrored else packing
+        for order in orders(packing):
             # Upside down what comes first in time is what later blocks must lie above.
-            sequence = order[::-1] if is_mirror else order
+            sequence = order[::-1] if is_mirrored else order
             offsets = first_fit(which, sequence)
             end = which.end(offsets)
-            if best is None or end < best[0]:
-                best = (end, upright(which, offsets) if is_mirror else offsets, sequence, is_mirror)
+            if best is None or end < best.end:
+                best = Fitted(upright(which, offsets) if is_mirrored else offsets, end, sequence, is_mirrored)
                 if end <= bound:
-                    return best[1]
+                    return best
     assert best is not None
-    return _improve(packing, mirror, best, bound)
+    return best
 
 
-def _improve(packing: Packing, mirror: Packing, best: tuple[int, Offsets, list[int], bool], bound: int) -> Offsets:
-    """First fit again and again: what ends highest is placed earlier, with what it shares bytes with; now and then two trade places."""
-    end, found, order, is_mirror = best
-    which = mirror if is_mirror else packing
+def improved(packing: Packing, best: Fitted, bound: int) -> Offsets:
+    """First fit again and again: what ends highest is placed earlier, and now and then two trade places."""
+    end, found, order = best.end, best.offsets, best.order
+    which = packing.mirrored() if best.is_mirrored else packing
     pairs = sum(len(others) for others in packing.rivals) + len(packing.blocks)
     rounds = min(MOST_IMPROVEMENTS, IMPROVEMENT_EFFORT // pairs)
     current, offsets, state = end, first_fit(which, order), 1
@@ -127,5 +137,5 @@ def _improve(packing: Packing, mirror: Packing, best: tuple[int, Offsets, list[i
         if reached <= current:
             order, offsets, current = changed, tried, reached
             if reached < end:
-                end, found = reached, upright(which, tried) if is_mirror else tried
+                end, found = reached, upright(which, tried) if best.is_mirrored else tried
     return found

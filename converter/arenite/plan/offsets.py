@@ -1,16 +1,18 @@
 """Offsets for blocks of memory with fixed lifetimes: dynamic storage allocation, minimising the end of the highest block.
 
-First fit in several orders, improved; where that does not reach the lower bound, exact search. Effort is bounded by counts of steps, so
-that the result does not depend on the machine.
+First fit in several orders, improved; where that does not reach the lower bound, exact search, for chains a method of their own. Effort is
+bounded by counts of steps, so that the result does not depend on the machine.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from arenite.plan.blocks import Packing
 from arenite.plan.bounds import chain_bound, step_bound
-from arenite.plan.first_fit import place_fast
+from arenite.plan.chain import as_chain, fit_chain
+from arenite.plan.first_fit import improved, place_fast
 from arenite.plan.fitting import EffortSpentError, Fitting
 
 EFFORT = 400_000
@@ -41,29 +43,32 @@ def assign(packing: Packing, granule: int = 1, effort: int = EFFORT) -> Offsets:
     if not packing.blocks:
         return Offsets((), 0, 0)
     bound = step_bound(packing)
-    best = place_fast(packing, bound)
-    if packing.end(best) > bound:
-        bound = chain_bound(packing, packing.end(best), granule)
-    if packing.end(best) > bound and len(packing.blocks) <= SEARCHABLE:
-        best, bound = _search(packing, best, bound, granule, effort)
+    fitted = place_fast(packing, bound)
+    best = fitted.offsets
+    if fitted.end > bound:
+        bound = chain_bound(packing, fitted.end, granule)
+    if fitted.end > bound and (chain := as_chain(packing)) is not None:
+        best, bound = _narrow(packing, best, bound, granule, lambda limit: fit_chain(chain, limit, granule))
+    elif fitted.end > bound:
+        best = improved(packing, fitted, bound)
+        if packing.end(best) > bound and len(packing.blocks) <= SEARCHABLE:
+            best, bound = _search(packing, best, bound, granule, effort)
     return Offsets(best, packing.end(best), bound)
 
 
-def _search(packing: Packing, start: tuple[int, ...], bound: int, granule: int, effort: int) -> tuple[tuple[int, ...], int]:
-    """The best placement that exact search finds, `start` where none is better, and a bound of all.
+Fit = Callable[[int], tuple[tuple[int, ...] | None, bool]]
+"""A placement within a limit, and where there is none, whether that is proven."""
 
-    Asks whether there is a placement within a limit: first within `bound`, then within limits that halve the range left.
+
+def _narrow(packing: Packing, start: tuple[int, ...], bound: int, granule: int, fit: Fit) -> tuple[tuple[int, ...], int]:
+    """The best placement that `fit` finds, `start` where none is better, and a bound of all.
+
+    Asks for a placement within a limit: first within `bound`, then within limits that halve the range left.
     """
     best, least, proven = start, bound, True  # `least`: what is worth trying from
     limit = bound
-    while least < packing.end(best) and effort > 0:
-        fitting = Fitting(packing, limit, effort // 4, granule)
-        try:
-            found = fitting.place_all()
-            decided = found is not None or fitting.proves
-        except EffortSpentError:
-            found, decided = None, False
-        effort -= effort // 4 - max(0, fitting.effort_left) + 1
+    while least < packing.end(best):
+        found, decided = fit(limit)
         if found is not None:
             best = found
         else:
@@ -72,3 +77,21 @@ def _search(packing: Packing, start: tuple[int, ...], bound: int, granule: int, 
             bound = least if proven else bound
         limit = least + (packing.end(best) - least) // 2 // granule * granule
     return best, min(bound, packing.end(best))
+
+
+def _search(packing: Packing, start: tuple[int, ...], bound: int, granule: int, effort: int) -> tuple[tuple[int, ...], int]:
+    """_narrow with the exact search, a quarter of what is left of `effort` for each limit."""
+    left = effort
+
+    def fit(limit: int) -> tuple[tuple[int, ...] | None, bool]:
+        nonlocal left
+        fitting = Fitting(packing, limit, left // 4, granule)
+        try:
+            found = fitting.place_all()
+            decided = fitting.proves
+        except EffortSpentError:
+            found, decided = None, False
+        left -= left // 4 - max(0, fitting.effort_left)
+        return found, decided
+
+    return _narrow(packing, start, bound, granule, fit)
