@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 
 from arenite.graph import Graph, Node
-from arenite.graph.operators.convolution import PLANES, WINOGRAD_TILES, fours
+from arenite.graph.operators.convolution import PLANES, PLANES_BYTES, WINOGRAD_TILES, fours
 from arenite.graph.operators.tap_pairs import TapAxis, along_rows
 
 PORTABLE_MAC = {"Conv": 3.6, "FullyConnected": 4.0, "DepthwiseConv": 9.0}
@@ -138,12 +138,13 @@ def _tap_pairs(graph: Graph, node: Node) -> float:
 
 
 def _planes(graph: Graph, node: Node) -> float:
-    """dsp/depthwise_core.S: 66 cycles for four outputs (stride 2: 48 for two); 15 a column of four channels and two rows; 60 a strip."""
+    """dsp/depthwise_core.S: 60 cycles for four outputs (stride 2: 68), 24 around a strip of two rows, 60 a channel and run of strips; 17 a
+    column of four channels and two rows."""
     _, height, width, channels = graph.tensor(node.output).shape
-    if node.attributes["strides"][0] == 1:
-        strips = -(-height // 2)
-        return channels * strips * (33 * width + 60) + channels / 4 * strips * (width + 2) * 15
-    return channels * height * (24 * width + 60) + channels / 4 * height * (2 * width + 1) * 15
+    stride = int(node.attributes["strides"][0])
+    columns, strips = (width - 1) * stride + 3, -(-height // 2)
+    run = max(1, min(strips, PLANES_BYTES // (16 * stride * columns) - 1))
+    return channels * strips * ((15 if stride == 1 else 17) * 2 * width + 24 + 60 / run + stride * columns * 17 / 4)
 
 
 def _outputs(graph: Graph, node: Node) -> int:

@@ -5,69 +5,112 @@
 #include "clamp.h"
 #include "depthwise_core.h"
 #include "interleave.h"
+#include "memory.h"
 #include "planes.h"
 #include "portable/arithmetic.h"
 #include "portable/window.h"
-#include <stddef.h>
 #include <string.h>
 
 #define CHANNELS 4
 
-/* Where the rows of a strip come from. A row outside the image reads one pixel of padding, again and again. */
-typedef struct source {
-    const int8_t *pixel;
-    int32_t step;
-} source;
-
-typedef struct strip {
+/* The rows of an image in planes. A column of a plane has a word for each pair of rows of a group. */
+typedef struct groups {
+    int32_t rows;  /* of a group */
+    int32_t words; /* of a group in a plane */
+    int32_t count; /* of groups that are kept */
+    int32_t first; /* row of group 0 */
+    int32_t last;  /* row that is read */
     uint32_t *planes;
-    int32_t plane;   /* words */
-    int32_t columns; /* of a plane */
-    int32_t before;  /* columns of padding on the left */
-    int32_t inside;  /* columns of the image */
+    arn_interleave_job job;
     int8_t padding[CHANNELS];
-} strip;
+} groups;
 
-static source row_of(const arn_depthwise_conv_params *p, const arn_rows *x, const strip *s, int32_t row, int32_t channel) {
+/* A row outside the image reads one pixel of padding, again and again. */
+static const int8_t *row_of(const arn_depthwise_conv_params *p, const arn_rows *x, const groups *g, int32_t row, int32_t channel,
+                            int32_t *step) {
     const int inside = row >= 0 && row < p->in_h;
-    const source from = {inside ? arn_row(x, row) + channel : s->padding, inside ? p->in_c : 0};
-    return from;
+    *step = inside ? p->in_c : 0;
+    return inside ? arn_row(x, row) + channel : g->padding;
 }
 
-/* Rows `row` and `row + 1` into one word of every column: the first (0) or the second (1). */
-static void fill(const arn_depthwise_conv_params *p, const arn_rows *x, const strip *s, int32_t row, int32_t channel, int32_t word) {
-    const source upper = row_of(p, x, s, row, channel), lower = row_of(p, x, s, row + 1, channel);
-    const arn_interleave_job job = {
-        upper.pixel, lower.pixel, upper.step, lower.step, s->planes + 2 * s->before + word, 4 * s->plane, 8, s->inside,
-    };
-    if (s->inside > 0) {
-        arn_interleave(&job);
+/* Groups [from, until) of four channels, from `place` on in the planes. */
+static ARN_NOINLINE void fill(const arn_depthwise_conv_params *p, const arn_rows *x, groups *g, int32_t from, int32_t until,
+                              int32_t channel, int32_t place) {
+    for (int32_t pair = 0; pair < p->stride_h; pair++) {
+        int32_t row = g->first + from * g->rows + 2 * pair;
+        g->job.to = g->planes + place * g->words + pair;
+        for (int32_t left = until - from; left > 0 && row <= g->last; left -= g->job.rows) {
+            g->job.u = row_of(p, x, g, row, channel, &g->job.u_step);
+            g->job.v = row_of(p, x, g, row + 1, channel, &g->job.v_step);
+            g->job.rows = 1;
+            if (x->rows >= p->in_h && row >= 0) { /* those inside are equally far apart */
+                const int32_t inside = (p->in_h - 2 - row) / g->rows + 1;
+                g->job.rows = inside < 1 ? 1 : inside < left ? inside : left;
+            }
+            arn_interleave(&g->job);
+            row += g->job.rows * g->rows;
+            g->job.to += g->job.rows * g->words;
+        }
     }
 }
 
-/* `rows` of outputs in a strip. */
+/* The last group becomes the first one. */
+static void turn(const groups *g, uint32_t *planes) {
+    const int32_t plane = g->count * g->words;
+    for (int32_t i = 0; i < CHANNELS; i++, planes += plane) {
+        arn_copy_bytes(planes, planes + plane - g->words, 4 * g->words);
+    }
+}
+
 static ARN_NOINLINE void filter_strips(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
-                                       int32_t begin, int32_t end, uint32_t *scratch, arn_depthwise_core *core, int32_t rows) {
-    strip s;
-    s.planes = scratch;
-    s.columns = arn_planes_columns(p);
-    s.plane = 2 * s.columns;
-    s.before = p->pad_left < s.columns ? p->pad_left : s.columns;
-    s.inside = p->in_w < s.columns - s.before ? p->in_w : s.columns - s.before;
-    memset(s.padding, p->input_zero_point, CHANNELS);
+                                       int32_t begin, int32_t end, uint32_t *scratch, arn_depthwise_core *core) {
+    const int32_t columns = arn_planes_columns(p), pitch = arn_planes_group_bytes(p) / CHANNELS, rows = end - begin;
+    const int32_t pairs = p->out_w / 2, before = p->pad_left < columns ? p->pad_left : columns;
+    groups g = {.rows = 2 * p->stride_h, .words = p->stride_h * columns, .count = arn_planes_groups(p)};
+    g.first = begin * p->stride_h - p->pad_top;
+    g.planes = scratch + before * p->stride_h;
+    g.job.plane_bytes = g.count * pitch;
+    g.job.to_step = 4 * p->stride_h;
+    g.job.pairs = p->in_w < columns - before ? p->in_w : columns - before;
+    g.job.row_skip = g.rows * x->pitch - g.job.pairs * p->in_c;
+    g.job.to_skip = 4 * (g.words - g.job.pairs * p->stride_h);
+    g.last = g.job.pairs > 0 ? g.first + (rows - 1) * p->stride_h + 2 : g.first - 1;
+    const int32_t most = y->rows < p->out_h ? 1 : g.count - 1;
+    memset(g.padding, p->input_zero_point, CHANNELS);
     const uint32_t both = (uint32_t)(uint16_t)p->input_zero_point * 0x10001u;
-    for (int32_t i = 0; i < CHANNELS * s.plane; i++) {
-        s.planes[i] = both;
+    for (int32_t i = 0; i < CHANNELS * g.count * g.words; i++) {
+        scratch[i] = both;
     }
+    arn_depthwise_job job = {
+        .plane_bytes = g.job.plane_bytes,
+        .pairs = 8 * pairs * p->stride_h * p->stride_h,
+        .strip_bytes = pitch,
+        .y_skip = 2 * (y->pitch - pairs * p->out_c),
+        .step = p->out_c,
+        .zero_point = p->output_zero_point,
+    };
+    job.strip_skip = pitch - job.pairs;
     for (int32_t channel = 0; channel < p->in_c; channel += CHANNELS, stream += CHANNELS * ARN_PLANES_WORDS) {
-        arn_depthwise_job job = {s.planes, 4 * s.plane, stream, NULL, 0, p->out_c, p->out_w, CHANNELS, 0, p->output_zero_point};
-        fill(p, x, &s, begin * p->stride_h - p->pad_top, channel, 0);
-        for (int32_t oy = begin; oy < end; oy += rows) {
-            fill(p, x, &s, oy * p->stride_h - p->pad_top + 2, channel, job.swapped ? 0 : 1);
+        int32_t place = 0, filled = 0; /* place of the strip's group, groups that are filled */
+        for (int32_t strip = 0, run; 2 * strip < rows; strip += run) {
+            const int32_t oy = begin + 2 * strip;
+            if (place + 1 == g.count && g.count > 2) {
+                turn(&g, scratch);
+                place = 0;
+            }
+            run = most < rows / 2 - strip ? most : rows / 2 - strip; /* strips of which both rows are equally far apart everywhere */
+            run = run > 1 ? run : 1;
+            fill(p, x, &g, filled, strip + run + 1, channel, (place + filled - strip) % g.count);
+            filled = strip + run + 1;
+            job.plane = scratch + place * g.words;
+            job.weights = stream;
             job.y = arn_row(y, oy) + channel;
-            job.lower = oy + 1 < end ? (int32_t)(arn_row(y, oy + 1) + channel - job.y) : 0;
+            job.channels = CHANNELS;
+            job.strips = 2 * (run - 1) + (p->out_w & 1);
+            job.below = place + 1 < g.count ? pitch : -pitch;
+            job.lower = oy + 1 < end ? (int32_t)(arn_row(y, oy + 1) - arn_row(y, oy)) : 0;
             core(&job);
-            job.swapped = !job.swapped;
+            place = (place + run) % g.count;
         }
     }
     for (int32_t oy = begin; oy < end; oy++) {
@@ -77,12 +120,12 @@ static ARN_NOINLINE void filter_strips(const arn_depthwise_conv_params *p, const
 
 void arn_depthwise_conv_s8_planes_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
                                        int32_t begin, int32_t end, void *scratch) {
-    filter_strips(p, x, stream, y, begin, end, scratch, arn_depthwise_3x3, 2);
+    filter_strips(p, x, stream, y, begin, end, scratch, arn_depthwise_3x3);
 }
 
 void arn_depthwise_conv_s8_planes_2_rows(const arn_depthwise_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y,
                                          int32_t begin, int32_t end, void *scratch) {
-    filter_strips(p, x, stream, y, begin, end, scratch, arn_depthwise_3x3_s2, 1);
+    filter_strips(p, x, stream, y, begin, end, scratch, arn_depthwise_3x3_s2);
 }
 
 #else

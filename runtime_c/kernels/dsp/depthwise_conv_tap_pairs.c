@@ -50,7 +50,7 @@ static ARN_NOINLINE void store_edge(const walk *w, uint32_t *to, const int8_t *f
             const int32_t n = 2 * i + j;
             pixel[j] = n >= inside && n < behind ? load_pixel(from + n * step, w->channels) : w->padding;
         }
-        const arn_interleave_job job = {(const int8_t *)&pixel[0], (const int8_t *)&pixel[1], 0, 0, to + i, 4 * w->plane, 0, 1};
+        const arn_interleave_job job = {(const int8_t *)&pixel[0], (const int8_t *)&pixel[1], 0, 0, to + i, 4 * w->plane, 0, 1, 1, 0, 0};
         arn_interleave(&job);
     }
 }
@@ -62,7 +62,7 @@ static ARN_NOINLINE void store_sequence(const walk *w, uint32_t *to, const int8_
         whole = (inside + 1) / 2;
         end = behind / 2;
         const int8_t *const first = from + 2 * whole * step;
-        const arn_interleave_job job = {first, first + step, 2 * step, 2 * step, to + whole, 4 * w->plane, 4, end - whole};
+        const arn_interleave_job job = {first, first + step, 2 * step, 2 * step, to + whole, 4 * w->plane, 4, end - whole, 1, 0, 0};
         arn_interleave(&job);
     }
     store_edge(w, to, from, step, 0, whole, inside, behind);

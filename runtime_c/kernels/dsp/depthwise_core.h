@@ -4,21 +4,26 @@
 
 #include <stdint.h>
 
-/* A strip: the rows of outputs that four rows of inputs yield, of up to four channels. The assembly knows this layout. */
+/* Strips of outputs, two rows each, of some channels, from planes that follow one another. The assembly knows this layout. Distances are
+ * in bytes. */
 typedef struct arn_depthwise_job {
-    const uint32_t *plane;  /* of the first channel: two words a column, rows (0, 1) and (2, 3) */
-    int32_t plane_bytes;    /* from channel to channel */
-    const int32_t *weights; /* eight words a channel: two for each column of the filter, bias, multiplier */
-    int8_t *y;              /* the first output of the upper row */
-    int32_t lower;          /* bytes to the lower row (stride 1); 0 where there is none */
-    int32_t step;           /* bytes from an output to the next in its row */
-    int32_t columns;        /* outputs in a row */
+    const uint32_t *plane;  /* the first channel's rows that the first strip reads */
+    const int32_t *weights; /* ARN_PLANES_WORDS a channel */
+    int8_t *y;              /* the first output of the first channel */
     int32_t channels;       /* >= 1 */
-    int32_t swapped;        /* 1: rows (2, 3) come first in a column */
+    int32_t plane_bytes;    /* from plane to plane */
+    int32_t strips;         /* twice the strips, less 2; one more where the number of columns is odd */
+    int32_t pairs;          /* of the plane's columns at which pairs of outputs begin */
+    int32_t below;          /* from the first rows of a strip to those that it shares with the strip below */
+    int32_t strip_bytes;    /* from strip to strip in a plane */
+    int32_t strip_skip;     /* the same, less `pairs` */
+    int32_t y_skip;         /* from behind the pairs of a strip's upper row to the next strip */
+    int32_t step;           /* from an output to the next in its row */
+    int32_t lower;          /* from the upper row to the lower; 0 where there is none */
     int32_t zero_point;     /* of the output */
 } arn_depthwise_job;
 
-typedef void arn_depthwise_core(const arn_depthwise_job *job);
+typedef void arn_depthwise_core(arn_depthwise_job *job);
 
 arn_depthwise_core arn_depthwise_3x3, arn_depthwise_3x3_s2;
 

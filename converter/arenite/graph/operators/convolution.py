@@ -151,7 +151,7 @@ WINOGRAD_TILES = {"winograd_2": 2, "winograd_4": 4}
 """Outputs of a tile."""
 PLANES = {"planes": 1, "planes_2": 2}
 """Strides."""
-PLANES_BYTES = 1600
+PLANES_BYTES = 896
 """Of scratch, unless two groups of rows need more."""
 
 
