@@ -26,11 +26,11 @@ static int32_t call(uint32_t operation, const void *argument) {
 }
 
 int32_t semihosting_open(const char *path, semihosting_mode mode) {
-    uint32_t length = 0;
-    while (path[length] != '\0') {
-        ++length;
+    const volatile char *end = path; /* volatile: compilers would make a call of strlen of it, which may be larger than all of this file */
+    while (*end != '\0') {
+        ++end;
     }
-    const uint32_t block[3] = {address(path), (uint32_t)mode, length};
+    const uint32_t block[3] = {address(path), (uint32_t)mode, (uint32_t)(uintptr_t)end - address(path)};
     return call(SYS_OPEN, block);
 }
 

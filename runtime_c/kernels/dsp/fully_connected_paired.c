@@ -6,8 +6,29 @@
 #include "paired_rows.h"
 
 void arn_fully_connected_s8_paired(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
-    const arn_paired_image rows = {p->in_features, p->in_features, stream, p->out_features, p->out_features, p->output_zero_point};
-    arn_paired_rows(&rows, x, p->rows, y, scratch);
+    const int32_t taps = arn_paired_taps(p->in_features);
+    uint32_t *const columns = scratch;
+    arn_paired_job job = {columns, taps / 2, stream, y, y, 0, p->output_zero_point, 0, x, p->in_features, p->out_features, NULL};
+    int32_t done = 0;
+    if (p->rows > 1 && p->in_features == taps && p->out_features % ARN_PAIRED_BLOCK == 0) { /* pairs of rows are pairs of pixels */
+        job.y1 = y + p->out_features;
+        job.blocks = p->out_features / ARN_PAIRED_BLOCK;
+        job.pairs = p->rows / 2;
+        done = 2 * job.pairs;
+        arn_paired_2x4(&job);
+        job.pairs = 0;
+    }
+    for (; done < p->rows; done += 2) { /* one that is alone is column 0 of a pair */
+        const int alone = p->rows - done == 1;
+        arn_widen_row(x + done * p->in_features, p->in_features, columns, 2);
+        job.y0 = y + done * p->out_features;
+        job.y1 = job.y0;
+        if (!alone) {
+            arn_widen_row(x + (done + 1) * p->in_features, p->in_features, columns + 1, 2);
+            job.y1 += p->out_features;
+        }
+        arn_paired_apply(&job, arn_paired_2x4, taps, ARN_PAIRED_BLOCK, p->out_features);
+    }
     arn_clamp_bytes(y, p->rows * p->out_features, p->activation_min, p->activation_max);
 }
 

@@ -1,8 +1,8 @@
 /* The inner products of the layout `paired` (kernels/paired.h) on cores with the DSP extension: Cortex-M4, M7, M33.
  *
- *     void arn_paired_2x4(const arn_paired_job *job)      two columns, blocks of four outputs
- *     void arn_paired_pixels(arn_paired_job *job)         the same for pair after pair of pixels, which it makes columns of
- *     void arn_paired_1x8(const arn_paired_job *job)      one column, blocks of eight outputs
+ *     void arn_paired_2x4(arn_paired_job *job)    two columns, blocks of four outputs; and pair after pair of pixels, which it makes
+ *                                                 columns of
+ *     void arn_paired_1x8(arn_paired_job *job)    one column, blocks of eight outputs
  *
  * A column holds the taps of a filter as int16, two a word, in the order of the stream. Two columns alternate word by word.
  *
@@ -126,10 +126,12 @@
     smlad lr, r3, r5, lr
 .endm
 
-FUNCTION arn_paired_pixels
+FUNCTION arn_paired_2x4
     ENTER .Lloop_2x4, UNROLL_2X4, 48, 8, 8, 2
     ldr r4, [r0, #JOB_PAIRS]
     strd r4, r0, [sp, #PAIRS]
+    cmp r4, #0
+    beq .Lblock_2x4
 .Lpair:
     ldrd r1, r2, [r0, #JOB_FROM]
     ldr r7, [r0, #JOB_GATHER]
@@ -232,7 +234,7 @@ FUNCTION arn_paired_pixels
     bne.w .Lblock_2x4
     ldrd r4, r0, [sp, #PAIRS]
     subs r4, #1
-    beq .Ldone
+    ble .Ldone
     str r4, [sp, #PAIRS]
     ldr r5, [r0, #JOB_Y_STEP]
     ldr r4, [r0, #JOB_BLOCKS]
@@ -241,20 +243,8 @@ FUNCTION arn_paired_pixels
     strd r2, r4, [sp, #Y0]
     b.w .Lpair
 .Ldone:
-    add sp, sp, #FRAME
-    pop {r4-r11, pc}
-
-    .global arn_paired_2x4
-    .type arn_paired_2x4, %function
-    .thumb_func
-arn_paired_2x4:
-    ENTER .Lloop_2x4, UNROLL_2X4, 48, 8, 8, 2
-    movs r4, #1
-    str r4, [sp, #PAIRS]
-    b.w .Lblock_2x4
-    .ltorg
+    LEAVE
     .size arn_paired_2x4, . - arn_paired_2x4
-    .size arn_paired_pixels, arn_paired_2x4 - arn_paired_pixels
 
 /* Steps of 1x8: 58 bytes of code each. */
 .macro STEP_1X8 i

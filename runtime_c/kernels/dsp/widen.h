@@ -22,20 +22,19 @@ static inline uint32_t arn_widen_odd(uint32_t bytes) {
     return (uint32_t)__sxtb16((int32_t)(bytes >> 8 | bytes << 24));
 }
 
-/* `runs` times `words` times four bytes, the runs `pitch` bytes apart at any address, to every other word from `to` on. words >= 0, runs
- * >= 1. Returns where the next would go. */
-uint32_t *arn_widen_runs(const int8_t *from, uint32_t *to, int32_t words, int32_t runs, int32_t pitch);
-
-/* Runs of taps that are no multiple of four. The assembly knows this layout. */
+/* Runs of taps, at any address. The assembly knows this layout. */
 typedef struct arn_gather_runs {
     int32_t words; /* whole fours of a run, >= 0 */
-    int32_t runs;  /* >= 1 */
+    int32_t runs;  /* of a row, >= 1 */
     int32_t pitch; /* bytes from run to run */
     int8_t *aside; /* memory for what is left of all runs, and four bytes */
     int32_t rest;  /* bytes that are left of a run, 0 to 3 */
+    int32_t rows;  /* >= 1 */
+    int32_t skip;  /* bytes from where a further run of a row would begin to the next row */
 } arn_gather_runs;
 
-/* A column in the order of the stream (paired.h), to every other word from `to` on. Reads up to four bytes behind a run. */
+/* A column in the order of the stream (paired.h), to every other word from `to` on. Where `rest` is not 0 it reads a word behind the whole
+ * fours of each run. */
 void arn_gather_column(const arn_gather_runs *shape, const int8_t *from, uint32_t *to);
 
 #endif
