@@ -28,7 +28,18 @@ from arenite.graph.verifier import verify
 from arenite.own_operators import used_operators
 from arenite.passes import optimize
 from arenite.plan import MemoryPlan, plan
-from arenite.quantize import LEAST_DB, Dataset, InputSpec, QuantizedModel, QuantizeOptions, keep_float, load_data, quantize
+from arenite.quantize import (
+    LEAST_DB,
+    LEVELS,
+    Dataset,
+    InputSpec,
+    QuantizedModel,
+    QuantizeOptions,
+    keep_float,
+    load_data,
+    method_flags,
+    quantize,
+)
 from arenite.report import Circumstances, Limits, Report, build_report, to_html, to_json, to_markdown
 from arenite.targets.catalogue import target_named
 from arenite.targets.emulated import Form
@@ -37,7 +48,7 @@ from arenite.targets.sources import interpreter_sources, kernel_sources, runtime
 from arenite.tune import TUNED_TARGET, tune
 from arenite.variants import Choice, Offer, choose_variants, kernel_bytes, offers
 
-PRECISIONS = ("int8", "float32")
+PRECISIONS = ("int8", "int16x8", "int16", "float32")
 
 Progress = Callable[[str, int, int], None]
 """(stage, units done, units in all)."""
@@ -46,7 +57,8 @@ Progress = Callable[[str, int, int], None]
 @dataclass(frozen=True)
 class ConvertOptions:
     precision: str = "int8"
-    """int8, or float32: nothing is quantized."""
+    """int8; int16x8 and int16: 16-bit activations with weights of 8 and of 16 bits, float32 where a layer has no such form; float32:
+    nothing is quantized."""
     calibration: Path | None = None
     """Typical inputs: see quantize.load_data. None: ranges are measured on synthetic inputs and accuracy is unknown."""
     target: str | None = None
@@ -67,6 +79,8 @@ class ConvertOptions:
     """Python files that declare own operators, besides those of installed packages; docs/own-operators.md."""
     float_layers: tuple[str, ...] = ()
     """Names of ONNX nodes that an int8 model computes in float32."""
+    int16_layers: tuple[str, ...] = ()
+    """Names of ONNX nodes that an int8 model computes with 16-bit activations and weights."""
     least_db: float = LEAST_DB
     """An int8 model computes layers in float32, too, where 256 steps leave less of a typical sample: QuantizeOptions.least_db."""
     io: str | None = None
@@ -74,6 +88,8 @@ class ConvertOptions:
     io_layout: str = "onnx"
     keep_inputs: bool = False
     observer: str = "minmax"
+    methods: frozenset[str] = LEVELS["default"]
+    """What makes an int8 model more accurate: names of quantize.METHODS. quantize.selected() gives those of a level."""
     name: str | None = None
     """C identifier. None: made from the file's name."""
     limits: Limits = field(default_factory=Limits)
@@ -120,7 +136,7 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
 
     source = load(path, options.shapes, values=options.values, states=options.states)
     history("load", source)
-    graph = optimize(source, io_layout=options.io_layout, calibrates=options.precision == "int8", on_pass=history)
+    graph = optimize(source, io_layout=options.io_layout, calibrates=options.precision != "float32", on_pass=history)
     ports = source_ports(source, history.before.get("drop_edge_transposes", graph), graph)
     data = _load_calibration(options.calibration, ports, graph) if options.calibration is not None else None
     quantized = _quantize(graph, data, options, advance)
@@ -258,8 +274,10 @@ def _flash_notes(build: _Build, options: ConvertOptions) -> tuple[str, ...]:
 def _check_precision(options: ConvertOptions) -> None:
     if options.precision not in PRECISIONS:
         raise QuantizationError(f"the precision {options.precision!r} is not known. Choose one of {', '.join(PRECISIONS)}.")
-    if options.precision == "float32" and options.io not in (None, "float32"):
-        raise QuantizationError(f"--io {options.io} does not go with --precision float32: without quantization there is no scale for it")
+    if options.precision != "int8" and options.io not in (None, "float32"):
+        raise QuantizationError(
+            f"--io {options.io} does not go with --precision {options.precision}: inputs and outputs are float32 there. Leave --io out."
+        )
 
 
 def _quantize(graph: Graph, data: Dataset | None, options: ConvertOptions, advance: Progress) -> QuantizedModel:
@@ -267,9 +285,15 @@ def _quantize(graph: Graph, data: Dataset | None, options: ConvertOptions, advan
     if options.precision == "float32":
         return keep_float(graph)
     chosen = QuantizeOptions(
-        observer=options.observer, io=options.io or "int8", float_layers=options.float_layers, least_db=options.least_db
+        observer=options.observer,
+        io=options.io or ("int8" if options.precision == "int8" else "float32"),
+        float_layers=options.float_layers,
+        int16_layers=options.int16_layers if options.precision == "int8" else None,
+        int16_weight_bits=8 if options.precision == "int16x8" else 16,
+        least_db=options.least_db,
+        methods=options.methods,
     )
-    return quantize(graph, data, chosen, lambda done, total: advance("calibrating", done, total))
+    return quantize(graph, data, chosen, lambda done, total: advance("calibrating", done, total), advance)
 
 
 class _History:
@@ -385,6 +409,7 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
     for layer in options.float_layers:
         words += ["--float-layer", layer]
     words += [] if options.optimize == ConvertOptions().optimize else ["--optimize", options.optimize]
+    words += method_flags(options.methods)
     words += [] if options.least_db == LEAST_DB else ["--least-sqnr", f"{options.least_db:g}"]
     default = ConvertOptions()
     for flag, chosen, usual in (("--io", options.io, default.io), ("--io-layout", options.io_layout, default.io_layout)):

@@ -15,6 +15,8 @@ from arenite.errors import PlanError
 
 class Precision(Enum):
     int8 = "int8"
+    int16x8 = "int16x8"
+    int16 = "int16"
     float32 = "float32"
 
 
@@ -39,6 +41,12 @@ class Observer(Enum):
     minmax = "minmax"
     percentile = "percentile"
     mse = "mse"
+    entropy = "entropy"
+
+
+class Quantize(Enum):
+    default = "default"
+    best = "best"
 
 
 def convert(
@@ -47,7 +55,9 @@ def convert(
         Path | None,
         typer.Option(help="Typical inputs: .npz with an array for each model input (or `x`), .npy, or a folder of such files."),
     ] = None,
-    precision: Annotated[Precision, typer.Option(help="int8, or float32: nothing is quantized.")] = Precision.int8,
+    precision: Annotated[
+        Precision, typer.Option(help="int16x8: activations of 16 bits, weights of 8; float32: nothing is quantized.")
+    ] = Precision.int8,
     target: Annotated[str | None, typer.Option(help="Processor that the model is for: cortex-m0, m3, m4, m7, m33, m55.")] = None,
     output: Annotated[Path | None, typer.Option(help="Folder to write. Default: named after the model, beside it.")] = None,
     shape: Annotated[list[str], typer.Option(metavar="NAME=1,2,3", help="Shape of an input with dynamic dimensions; repeatable.")] = [],  # noqa: B006
@@ -63,6 +73,9 @@ def convert(
         typer.Option(help="Element type of inputs and outputs; model: as the ONNX file declares each. Default: that of --precision."),
     ] = None,
     operators: Operators = [],  # noqa: B006
+    int16_layer: Annotated[
+        list[str], typer.Option(metavar="NAME", help="A layer to compute with activations and weights of 16 bits; repeatable.")
+    ] = [],  # noqa: B006
     float_layer: Annotated[list[str], typer.Option(metavar="NAME", help="A layer to leave in float32; repeatable.")] = [],  # noqa: B006
     least_sqnr: Annotated[
         float,
@@ -78,6 +91,11 @@ def convert(
         Optimize, typer.Option(help="What kernels are chosen for: how much flash may be spent on their speed.")
     ] = Optimize.balanced,
     tune: Annotated[bool, typer.Option("--tune", help="Measure the kernels that layers can take under the emulator.")] = False,
+    quantize: Annotated[
+        Quantize, typer.Option(help="best: every method that makes the outputs measurably more accurate; takes a minute.")
+    ] = Quantize.default,
+    method: Annotated[list[str], typer.Option(metavar="NAME", help="A method of quantization besides those; repeatable.")] = [],  # noqa: B006
+    no_method: Annotated[list[str], typer.Option(metavar="NAME", help="A method of those to leave out; repeatable.")] = [],  # noqa: B006
     observer: Annotated[Observer, typer.Option(help="How activation ranges follow from the calibration data.")] = Observer.minmax,
     name: Annotated[str | None, typer.Option(help="C identifier for files and symbols. Default: from the file name.")] = None,
     max_ram: Annotated[
@@ -101,6 +119,7 @@ def convert(
     limits = parse_size(max_ram, "--max-ram"), parse_size(max_flash, "--max-flash")
     with command(json, quiet, debug) as terminal:
         from arenite import pipeline, report  # onnxruntime takes a second to import: --help need not wait for it
+        from arenite.quantize import selected
 
         options = pipeline.ConvertOptions(
             precision=precision.value,
@@ -111,6 +130,7 @@ def convert(
             values=values,
             states=states,
             operators=tuple(operators),
+            int16_layers=tuple(int16_layer),
             float_layers=tuple(float_layer),
             least_db=least_sqnr,
             io=None if io is None else io.value,
@@ -119,6 +139,7 @@ def convert(
             optimize=optimize.value,
             tune=tune,
             observer=observer.value,
+            methods=selected(quantize.value, method, no_method),
             name=name,
             limits=report.Limits(*limits),
             dump_ir=dump_ir,

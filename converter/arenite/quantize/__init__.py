@@ -2,10 +2,13 @@
 
 from arenite.quantize.calibration_data import Dataset, InputSpec, input_specs, load_data, synthetic_data
 from arenite.quantize.coarse import LEAST_DB
+from arenite.quantize.methods import LEVELS, METHODS, method_flags, selected
 from arenite.quantize.model import LayerReport, QuantizedModel, QuantizeOptions, keep_float, quantize
 
 __all__ = [
     "LEAST_DB",
+    "LEVELS",
+    "METHODS",
     "Dataset",
     "InputSpec",
     "LayerReport",
@@ -14,6 +17,8 @@ __all__ = [
     "input_specs",
     "keep_float",
     "load_data",
+    "method_flags",
     "quantize",
+    "selected",
     "synthetic_data",
 ]

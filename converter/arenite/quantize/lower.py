@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from arenite.errors import QuantizationError
 from arenite.graph import DType, Graph, Node, Quantization, State, Tensor
@@ -17,9 +18,13 @@ from arenite.quantize.lower_own import own_lowering
 from arenite.quantize.lower_recurrent import lower_recurrent
 from arenite.quantize.lower_resample import lower_resample
 from arenite.quantize.lower_typed import TypedPart
-from arenite.quantize.lowering import Lowering
+from arenite.quantize.lowering import Lowering, WeightChoice
 from arenite.quantize.multipliers import lookup_table
+from arenite.quantize.ranges import Range
+from arenite.quantize.to_int16 import Int16Choice
 
+NO_INT16 = Int16Choice()
+NO_RANGES: Mapping[str, Range] = {}
 LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
     "Conv": lower_linear,
     "DepthwiseConv": lower_linear,
@@ -74,16 +79,22 @@ def lower(
     graph: Graph,
     quantization: dict[str, Quantization],
     typed: frozenset[str] = frozenset(),
-    steps: dict[str, Quantization | None] | None = None,
+    steps: Mapping[str, Quantization | None] | None = None,
+    choices: Mapping[str, WeightChoice] | None = None,
+    solved: dict[tuple[object, ...], Any] | None = None,
+    int16: Int16Choice = NO_INT16,
+    ranges: Mapping[str, Range] = NO_RANGES,
 ) -> Lowering:
     """The int8 form of `graph`, every activation quantized as `quantization` says. Inputs and outputs that it names are int8.
 
     The nodes whose first output is in `typed` get their typed form instead (placement.py), and the tensors of `steps` are int16
-    (state_tensors.py). Raises QuantizationError, naming the node, for
-    what has no form.
+    (state_tensors.py). `choices` and `solved` as in Lowering, `int16` and `ranges` as in Int16Layers. Raises QuantizationError, naming
+    the node, for what has no form.
     """
     lowering = Lowering.of(graph, quantization, steps)
-    typed_part = TypedPart.of(lowering)
+    lowering.choices = choices or {}
+    lowering.solved = {} if solved is None else solved
+    typed_part = TypedPart.of(lowering, int16, ranges)
     for node in graph.nodes:
         if node.output in typed:
             typed_part.lower(node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from arenite.graph import Node, Quantization
 from arenite.quantize import proof
-from arenite.quantize.lowering import Lowering, geometry
+from arenite.quantize.lowering import Lowering, WeightChoice, geometry
 from arenite.quantize.multipliers import fits, requantization, scale_of, wide_multipliers, zero_point_of
 from arenite.quantize.scales import SMALLEST_SCALE
 
@@ -35,6 +36,8 @@ class Channels:
     """Of the weights, first choice."""
     imported: bool
     """The scales are the model's own and must be kept."""
+    steps: NDArray[np.int64] | None = None
+    """The weights in these scales, where they are not just rounded."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,8 @@ def _integers(channels: Channels, scale: NDArray[np.float32], x: Quantization, y
     per_channel = scale.astype(np.float64)
     limit = LARGEST_IMPORTED if channels.imported else 127
     weights = np.clip(np.rint(channels.weights / per_channel[:, None]), -limit, min(limit, 127)).astype(np.int64)
+    if channels.steps is not None:
+        weights = np.where((scale == channels.scale)[:, None], channels.steps, weights)
     steps = np.rint(channels.bias / (scale_of(x) * per_channel))
     folded = (weights.sum(axis=1) * zero_point_of(x)).tolist()
     bias = [int(step) - fold for step, fold in zip(steps, folded, strict=True)]
@@ -185,10 +190,12 @@ def channels_of(lowering: Lowering, node: Node) -> tuple[Channels, str | None]:
     has_bias = len(node.inputs) > 2 and node.inputs[2] is not None
     bias = lowering.values(node, 2).astype(np.float64).reshape(-1) if has_bias else np.zeros(len(weights))
     x, y = lowering.quantization[node.input], lowering.quantization[node.output]
-    own = own_scale(weights, x, y)
+    choice = lowering.choices.get(node.output, WeightChoice())
+    bias = bias if choice.bias is None else choice.bias
+    own = own_scale(weights, x, y) if choice.scale is None else choice.scale
     annotation = lowering.source.tensor(node.inputs[1]).quantization
     if annotation is None:
-        return Channels(weights, bias, own, False), None
+        return Channels(weights, bias, own, False, choice.steps), None
     if annotation.axis not in (None, axis):
         return Channels(weights, bias, own, False), f"weights quantized along axis {annotation.axis} were quantized anew, along {axis}"
     scale = np.broadcast_to(np.asarray(annotation.scale, np.float32), (len(weights),)).copy()
@@ -201,11 +208,22 @@ def channels_of(lowering: Lowering, node: Node) -> tuple[Channels, str | None]:
     return Channels(weights, bias, np.where(dead, own, scale), True), None
 
 
+def _solved(lowering: Lowering, channels: Channels, x: Quantization, y: Quantization, bounds: tuple[int, int]) -> Linear:
+    """solve(), once for all lowerings that share `solved`."""
+    arrays = (channels.weights, channels.bias, channels.scale, *(() if channels.steps is None else (channels.steps,)))
+    numbers = (scale_of(x), zero_point_of(x), scale_of(y), zero_point_of(y), *bounds, channels.imported)
+    key = (*numbers, *(hashlib.blake2b(array.tobytes(), digest_size=16).digest() for array in arrays), channels.weights.shape)
+    if key not in lowering.solved:
+        lowering.solved[key] = solve(channels, x, y, bounds)
+    solved: Linear = lowering.solved[key]
+    return solved
+
+
 def lower_linear(lowering: Lowering, node: Node) -> None:
     x, y = lowering.quantization[node.input], lowering.quantization[node.output]
     clamp = lowering.clamp(node)
     channels, remark = channels_of(lowering, node)
-    result = solve(channels, x, y, (clamp["activation_min"], clamp["activation_max"]))
+    result = _solved(lowering, channels, x, y, (clamp["activation_min"], clamp["activation_max"]))
     for note in (*([remark] if remark else []), *result.notes):
         lowering.note(node, note)
     axis = CHANNEL_AXIS[node.op]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,18 @@ from arenite.graph.operators import UNBOUNDED
 from arenite.quantize.multipliers import activation_bounds, lookup_table, quantize_values
 from arenite.quantize.ranges import Range
 from arenite.quantize.scales import asymmetric
+
+
+@dataclass(frozen=True)
+class WeightChoice:
+    """What a method chose for a linear layer, one row a channel; None: what rounding to the nearest gives."""
+
+    scale: NDArray[np.float32] | None = None
+    """Of the weights, [channels]. Lowering doubles one where the accumulator proof asks for it."""
+    steps: NDArray[np.int64] | None = None
+    """The weights in these scales, [channels, weights of one]."""
+    bias: NDArray[np.float64] | None = None
+    """Real values, [channels]."""
 
 
 @dataclass
@@ -30,10 +43,14 @@ class Lowering:
     """Of the tensors that are int16 (state_tensors.py); None where one holds states of several scales."""
     rounded: dict[str, dict[int, NDArray[np.float32]]] = field(default_factory=dict)
     """Constant operands as the nodes have them, by first output and position, where the stored form does not tell."""
+    choices: Mapping[str, WeightChoice] = field(default_factory=dict)
+    """Of linear layers, by first output."""
+    solved: dict[tuple[object, ...], Any] = field(default_factory=dict)
+    """Linear layers in integers (lower_linear.Linear), by all that they follow from; lowerings that differ in a few layers share it."""
     _constants: dict[tuple[object, ...], str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: Graph, quantization: dict[str, Quantization], steps: dict[str, Quantization | None] | None = None) -> Lowering:
+    def of(cls, source: Graph, quantization: dict[str, Quantization], steps: Mapping[str, Quantization | None] | None = None) -> Lowering:
         target = source.copy()
         target.tensors, target.nodes = {}, []
         for name, chosen in quantization.items():
@@ -46,7 +63,7 @@ class Lowering:
                 target.tensors[name] = Tensor(name, tensor.shape, DType.INT8, None, constant_quantization(tensor))
             elif tensor.is_constant:
                 target.tensors[name] = Tensor(name, tensor.shape, tensor.dtype)
-        return cls(source, quantization, target, steps=steps or {})
+        return cls(source, quantization, target, steps=dict(steps or {}))
 
     def note(self, node: Node, remark: str) -> None:
         self.notes.setdefault(node.output, []).append(remark)

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from arenite.errors import QuantizationError
 from arenite.graph import Graph, Quantization
+from arenite.quantize.best import Advance, Found, MethodEffect, search
 from arenite.quantize.calibration_data import Dataset, synthetic_data
 from arenite.quantize.cell_ranges import largest_cells
 from arenite.quantize.coarse import LEAST_DB, coarse_tensors
+from arenite.quantize.draft import Draft
 from arenite.quantize.edges import IO, with_edges
+from arenite.quantize.features import GAIN_DB, uneven_tensors
 from arenite.quantize.fidelity import Fidelity, measure
-from arenite.quantize.lower import lower
 from arenite.quantize.lower_typed import without_detours
+from arenite.quantize.methods import LEVELS
 from arenite.quantize.observers import OBSERVERS, Histogram, Progress, UnboundedError, min_max, observe, percentile
+from arenite.quantize.output_error import MOST_DB, Judge
 from arenite.quantize.placement import typed_beside, typed_nodes
 from arenite.quantize.ranges import Range
-from arenite.quantize.scales import choose_scales, representable, undetermined
+from arenite.quantize.scales import representable, undetermined
 from arenite.quantize.state_scales import state_quantization
 from arenite.quantize.state_tensors import find_state_tensors, recurrent_nodes
+from arenite.quantize.to_int16 import WEIGHTS, Int16Choice, chosen_layers, observed
 from arenite.quantize.to_typed import to_typed
 
 LISTED = 8
@@ -32,11 +38,15 @@ COMPARED = 256
 @dataclass(frozen=True)
 class QuantizeOptions:
     observer: str = "minmax"
-    """How a tensor's range follows from its values: minmax, percentile or mse (observers.OBSERVERS)."""
+    """How a tensor's range follows from its values: minmax, percentile, mse or entropy (observers.OBSERVERS)."""
     percentile: float = 99.99
     """Of the percentile observer, in percent."""
     float_layers: tuple[str, ...] = ()
     """Names of ONNX nodes that are not to be quantized."""
+    int16_layers: tuple[str, ...] | None = ()
+    """Names of ONNX nodes that are to have 16-bit activations; None: all."""
+    int16_weight_bits: int = 16
+    """Of these layers: 8 or 16."""
     unbounded: frozenset[str] = frozenset()
     """First outputs of nodes that see values which are not finite: found out by quantize()."""
     least_db: float = LEAST_DB
@@ -44,6 +54,10 @@ class QuantizeOptions:
     that write or read it stay float32 (coarse.py); −inf: never."""
     coarse: tuple[tuple[str, float], ...] = ()
     """Such tensors and what would be left of them: found out by quantize()."""
+    methods: frozenset[str] = LEVELS["default"]
+    """What makes the result more accurate (methods.METHODS); without calibration data none does anything."""
+    uneven: tuple[str, ...] | None = None
+    """Tensors whose features need more than one scale (features.py): found out by quantize()."""
     io: str = "int8"
     """Types of inputs and outputs: int8, float32 or model (edges.py)."""
     synthetic_samples: int = 32
@@ -86,16 +100,22 @@ class QuantizedModel:
     """On the model as a whole."""
     precision: str = "int8"
     """float32: nothing is quantized. mixed: some layers are not."""
+    methods: tuple[MethodEffect, ...] = ()
+    """What was tried after the ranges were known, in order."""
 
 
 def quantize(
-    graph: Graph, calibration: Dataset | None = None, options: QuantizeOptions | None = None, progress: Progress | None = None
+    graph: Graph,
+    calibration: Dataset | None = None,
+    options: QuantizeOptions | None = None,
+    progress: Progress | None = None,
+    searching: Advance | None = None,
 ) -> QuantizedModel:
     """Quantize an optimized float graph to int8.
 
     Without `calibration`, ranges that no annotation gives are measured on synthetic inputs, and the result says so. A graph whose
     annotations determine every range (an imported QDQ model) needs no data. Where no layer has an int8 form the result is float32.
-    `progress(done, total)` counts inferences of calibration.
+    `progress(done, total)` counts inferences of calibration, `searching(method, done, total)` what each method has to try afterwards.
 
     Raises QuantizationError for what has no int8 form or for unusable annotations, CalibrationError where data gives no finite ranges.
     """
@@ -104,46 +124,98 @@ def quantize(
         raise QuantizationError(f"the observer {options.observer!r} is not known. Choose one of {', '.join(OBSERVERS)}.")
     if options.io not in IO:
         raise QuantizationError(f"the input and output type {options.io!r} is not known. Choose one of {', '.join(IO)}.")
-    whole, coarse = graph, dict(options.coarse)
-    too_coarse = frozenset(coarse)
-    typed = typed_nodes(graph, options.float_layers, options.unbounded, too_coarse)
-    if graph.nodes and not options.float_layers and all(node.output in typed for node in graph.nodes):
-        reasons = _coarse_notes(graph, coarse, options.least_db) or ("no layer has an int8 form, so nothing is quantized",)
-        return replace(keep_float(graph), notes=reasons)
-    recurrent, found = recurrent_nodes(graph, typed), find_state_tensors(graph, typed, too_coarse)
-    graph = found.graph
-    apart = found.names | too_coarse
-    unknown = [*undetermined(graph, typed, apart), *found.observed(recurrent)]
-    data = calibration if calibration is not None else synthetic_data(graph, options.synthetic_samples, options.seed)
+
+    def again(**changes: Any) -> QuantizedModel:
+        return quantize(graph, calibration, replace(options, **changes), progress, searching)
+
     try:
-        histograms = observe(graph, data, unknown, progress) if unknown else {}
+        begun = _begin(graph, calibration, options, progress)
     except UnboundedError as error:  # infinities that the model itself takes out again, as masks and untaken branches do
-        beside = typed_beside(whole, error.tensors) - typed
-        if not beside or error.tensors.intersection(whole.outputs):
+        beside = typed_beside(graph, error.tensors) - _typed(graph, options)
+        if not beside or error.tensors.intersection(graph.outputs):
             raise
-        return quantize(whole, calibration, replace(options, unbounded=options.unbounded | beside), progress)
-    ranges = {name: _range(graph, name, histogram, options) for name, histogram in histograms.items()}
-    quantization = choose_scales(graph, ranges, typed, apart)
-    if calibration is not None and not coarse and options.least_db > -math.inf:
-        coarse = coarse_tensors(whole, _of(whole, quantization), _inspected(whole, data, COMPARED), options.least_db)
+        return again(unbounded=options.unbounded | beside)
+    reasons = (*_coarse_notes(graph, dict(options.coarse), options.least_db), *_uneven_notes(graph, options.uneven or ()))
+    if begun is None:
+        return replace(keep_float(graph), notes=reasons or ("no layer has an int8 form, so nothing is quantized",))
+    draft, data = begun.draft, begun.data
+    if calibration is not None and not options.coarse and options.least_db > -math.inf:
+        coarse = coarse_tensors(graph, _of(graph, draft.quantization()), _inspected(graph, data, COMPARED), options.least_db)
         if coarse:
-            return quantize(whole, calibration, replace(options, coarse=tuple(coarse.items())), progress)
-    steps = state_quantization(found, recurrent, ranges, largest_cells(graph, data, recurrent))
-    lowering = lower(graph, quantization, typed, steps)
+            return again(coarse=tuple(coarse.items()))
+    if calibration is not None and options.uneven is None and "features" in options.methods:
+        return again(uneven=_uneven(graph, begun, calibration, options))
+    found = Found(draft, (), 0)
+    if calibration is not None and options.methods - {"features"} and begun.histograms:
+        found = search(
+            draft, begun.histograms, data, options.methods, lambda name, histogram: _range(graph, name, histogram, options), searching
+        )
+    draft = found.draft
+    quantization, lowering = draft.quantization(), draft.lowering()
     measured = calibration is not None and options.fidelity_samples > 0  # made-up inputs would say nothing about accuracy
-    fidelity = measure(graph, quantization, lowering, _inspected(graph, data, options.fidelity_samples)) if measured else Fidelity({}, {})
+    inspected = _inspected(draft.graph, data, options.fidelity_samples)
+    fidelity = measure(draft.graph, quantization, lowering, inspected) if measured else Fidelity({}, {})
     return QuantizedModel(
         graph=without_detours(with_edges(lowering.target, options.io)),
-        calibrated=calibration is not None or not unknown,
-        layers=tuple(_layers(graph, quantization, lowering.notes, fidelity)),
+        calibrated=calibration is not None or not begun.histograms,
+        layers=tuple(_layers(draft.graph, quantization, lowering.notes, fidelity)),
         input_ranges={name: _limits(quantization[name]) for name in graph.inputs if name in quantization},
         output_ranges={
             name: _limits(chosen) for name in lowering.target.outputs if (chosen := lowering.target.tensors[name].quantization) is not None
         },
         sqnr_db={name: fidelity.sqnr_db[name] for name in graph.outputs if name in fidelity.sqnr_db},
-        notes=(*_placement_notes(graph, typed), *_coarse_notes(whole, coarse, options.least_db)),
-        precision="mixed" if typed else "int8",
+        notes=(*_placement_notes(draft.graph, draft.typed), *reasons, *_method_notes(found)),
+        precision="mixed" if draft.typed else "int8",
+        methods=found.effects,
     )
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A graph with ranges for its tensors."""
+
+    draft: Draft
+    histograms: dict[str, Histogram]
+    data: Dataset
+    """Made up, where there is no calibration data."""
+
+
+def _begin(graph: Graph, calibration: Dataset | None, options: QuantizeOptions, progress: Progress | None) -> _Begun | None:
+    """None where nothing can be int8. Raises UnboundedError, and what quantize() raises."""
+    int16 = Int16Choice(chosen_layers(graph, options.int16_layers, options.float_layers), WEIGHTS[options.int16_weight_bits])
+    typed, apart = _typed(graph, options), _apart(options)
+    typed |= int16.layers
+    if graph.nodes and not (options.float_layers or int16.layers) and all(node.output in typed for node in graph.nodes):
+        return None
+    recurrent, found = recurrent_nodes(graph, typed), find_state_tensors(graph, typed, apart)
+    graph = found.graph
+    data = calibration if calibration is not None else synthetic_data(graph, options.synthetic_samples, options.seed)
+    unknown = [*undetermined(graph, typed, found.names | apart), *found.observed(recurrent), *observed(graph, int16.layers)]
+    histograms = observe(graph, data, unknown, progress) if unknown else {}
+    ranges = {name: _range(graph, name, histogram, options) for name, histogram in histograms.items()}
+    steps = state_quantization(found, recurrent, ranges, largest_cells(graph, data, recurrent))
+    return _Begun(Draft(graph, ranges, typed, found.names | apart, steps, int16=int16), histograms, data)
+
+
+def _typed(graph: Graph, options: QuantizeOptions) -> frozenset[str]:
+    return typed_nodes(graph, options.float_layers, options.unbounded, _apart(options))
+
+
+def _apart(options: QuantizeOptions) -> frozenset[str]:
+    """Tensors that are not to be int8."""
+    return frozenset(dict(options.coarse)) | frozenset(options.uneven or ())
+
+
+def _uneven(graph: Graph, begun: _Begun, calibration: Dataset, options: QuantizeOptions) -> tuple[str, ...]:
+    """Tensors of uneven features without which the outputs are measurably better."""
+    inspected = _inspected(graph, calibration, COMPARED)
+    uneven = uneven_tensors(graph, _of(graph, begun.draft.quantization()), inspected)
+    if not uneven:
+        return ()
+    other = _begin(graph, calibration, replace(options, uneven=uneven), None)
+    judge = Judge(graph, inspected)
+    better = MOST_DB if other is None else judge.sqnr_db(other.draft)
+    return uneven if better >= judge.sqnr_db(begun.draft) + GAIN_DB else ()
 
 
 def keep_float(graph: Graph) -> QuantizedModel:
@@ -172,6 +244,22 @@ def _coarse_notes(graph: Graph, coarse: Mapping[str, float], least_db: float) ->
     shown = ", ".join(f"{name} {db:.0f} dB" for name, db in list(named.items())[:LISTED])
     more = f" and {len(named) - LISTED} more" if len(named) > LISTED else ""
     return (f"not int8, in which a typical sample would keep less than {least_db:g} dB of signal to noise: {shown}{more}",)
+
+
+def _uneven_notes(graph: Graph, uneven: Sequence[str]) -> tuple[str, ...]:
+    if not uneven:
+        return ()
+    producers = graph.producers()
+    shown = ", ".join(producers[name].name if name in producers else f"input {name}" for name in uneven[:LISTED])
+    more = f" and {len(uneven) - LISTED} more" if len(uneven) > LISTED else ""
+    return (f"not int8, in which features of unlike sizes would be lost: {shown}{more}",)
+
+
+def _method_notes(found: Found) -> tuple[str, ...]:
+    if not found.effects:
+        return ()
+    figures = "; ".join(str(effect) for effect in found.effects)
+    return (f"signal to noise of the outputs over {found.judged} samples, by method: {figures}",)
 
 
 def _of(graph: Graph, quantization: Mapping[str, Quantization]) -> dict[str, Quantization]:
