@@ -15,7 +15,7 @@ RUNTIME = ROOT / "runtime_c"
 SOURCES = [*sorted((RUNTIME / "src").glob("*.c")), *sorted((RUNTIME / "kernels").rglob("*.c"))]
 ON_M4 = [
     *{file.name: file for file in (*SOURCES, *sorted((RUNTIME / "kernels/dsp").glob("*.c")))}.values(),
-    *sorted(file for folder in ("dsp", "thumb2") for file in (RUNTIME / "kernels" / folder).glob("*.S")),
+    *sorted(file for folder in ("dsp", "fpu", "thumb2") for file in (RUNTIME / "kernels" / folder).glob("*.S")),
 ]
 """What is not empty on a Cortex-M4: where portable/ and dsp/ have a file of the same name, that of dsp/."""
 HEADERS = [

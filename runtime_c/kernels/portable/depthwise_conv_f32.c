@@ -1,5 +1,6 @@
 #include <stddef.h>
 
+#include "arithmetic.h"
 #include "clip.h"
 #include "window.h"
 
@@ -16,7 +17,7 @@ typedef struct taps {
 } taps;
 
 /* sum[0] … sum[3] of outputs c … c + 3, which read the channels of these numbers. */
-static void add_four(float sum[WIDTH], const taps *t, const float *weight, int32_t c) {
+static ARN_NOINLINE void add_four(float sum[WIDTH], const taps *t, const float *weight, int32_t c) {
     const int32_t step = t->p->dilation_w * t->p->in_c, filter = t->p->out_c;
     float s0 = sum[0], s1 = sum[1], s2 = sum[2], s3 = sum[3];
     for (int32_t ky = t->rows.begin; ky < t->rows.end; ky++) {
@@ -45,6 +46,7 @@ static float add_one(float sum, const taps *t, const float *weight, int32_t c, i
 void arn_depthwise_conv_f32_rows(const arn_depthwise_conv_typed_params *p, const arn_rows *x, const float *weight, const float *bias,
                                  const arn_rows *y, int32_t begin, int32_t end) {
     const int32_t outputs = p->out_c / p->in_c; /* of an input channel */
+    const int bounded = arn_is_bounded(p->clip_min, p->clip_max);
     taps t = {p, x, 0, 0, {0, 0}, {0, 0}};
 
     for (int32_t oy = begin; oy < end; oy++) {
@@ -67,7 +69,7 @@ void arn_depthwise_conv_f32_rows(const arn_depthwise_conv_typed_params *p, const
                     sum[0] = add_one(sum[0], &t, weight, c, outputs == 1 ? c : c / outputs);
                 }
                 for (int32_t k = 0; k < some; k++) {
-                    *out++ = arn_within(sum[k], p->clip_min, p->clip_max);
+                    *out++ = bounded ? arn_within(sum[k], p->clip_min, p->clip_max) : sum[k];
                 }
             }
         }

@@ -1,6 +1,12 @@
 #include "dot_f32.h"
 
-/* Four elements a turn, and four filters that share every element of x: 16 products for 20 loads. */
+#if ARN_HAS_DOT_F32_FOUR
+
+void arn_dot_f32_four(float acc[ARN_DOT_F32_FILTERS], int32_t filter, const arn_dot_f32_walk *walk, const float *x, const float *w);
+
+#else
+
+/* The sums of a block of four filters, which share every element of x: four elements a turn. */
 static void four(float acc[ARN_DOT_F32_FILTERS], int32_t filter, const float *x, const float *w, int32_t length) {
     const float *w1 = w + filter, *w2 = w1 + filter, *w3 = w2 + filter;
     float s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
@@ -18,6 +24,17 @@ static void four(float acc[ARN_DOT_F32_FILTERS], int32_t filter, const float *x,
     acc[0] += s0, acc[1] += s1, acc[2] += s2, acc[3] += s3;
 }
 
+static void arn_dot_f32_four(float acc[ARN_DOT_F32_FILTERS], int32_t filter, const arn_dot_f32_walk *walk, const float *x, const float *w) {
+    for (int32_t rows = walk->rows; rows > 0; rows--, x += walk->x_step, w += walk->w_step) {
+        for (int32_t done = 0; done < walk->length; done += ARN_DOT_F32_BLOCK) {
+            const int32_t left = walk->length - done;
+            four(acc, filter, x + done, w + done, left < ARN_DOT_F32_BLOCK ? left : ARN_DOT_F32_BLOCK);
+        }
+    }
+}
+
+#endif
+
 static float one(const float *x, const float *w, int32_t length) {
     float sum = 0.0f;
     for (; length >= 4; length -= 4, x += 4, w += 4) {
@@ -32,15 +49,16 @@ static float one(const float *x, const float *w, int32_t length) {
 
 void arn_dot_f32_rows(float acc[ARN_DOT_F32_FILTERS], int32_t filters, int32_t filter, const arn_dot_f32_walk *walk, const float *x,
                       const float *w) {
-    for (int32_t rows = walk->rows; rows > 0; rows--, x += walk->x_step, w += walk->w_step) {
-        for (int32_t done = 0, block; done < walk->length; done += block) {
-            block = walk->length - done < ARN_DOT_F32_BLOCK ? walk->length - done : ARN_DOT_F32_BLOCK;
-            if (filters == ARN_DOT_F32_FILTERS) {
-                four(acc, filter, x + done, w + done, block);
-                continue;
-            }
-            for (int32_t f = 0; f < filters; f++) {
-                acc[f] += one(x + done, w + done + f * filter, block);
+    if (filters == ARN_DOT_F32_FILTERS) {
+        arn_dot_f32_four(acc, filter, walk, x, w);
+        return;
+    }
+    for (int32_t f = 0; f < filters; f++) {
+        const float *from = x, *taps = w + f * filter;
+        for (int32_t rows = walk->rows; rows > 0; rows--, from += walk->x_step, taps += walk->w_step) {
+            for (int32_t done = 0; done < walk->length; done += ARN_DOT_F32_BLOCK) {
+                const int32_t left = walk->length - done;
+                acc[f] += one(from + done, taps + done, left < ARN_DOT_F32_BLOCK ? left : ARN_DOT_F32_BLOCK);
             }
         }
     }

@@ -10,13 +10,20 @@
  * summation with one level; Higham, Accuracy and Stability of Numerical Algorithms, §4.2). */
 #define ARN_DOT_F32_BLOCK 128
 
+/* Whether ../fpu/dot_f32_core.S replaces the inner loop: on Cortex-M with Thumb-2 and an FPU for single precision. */
+#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 2 && defined(__ARM_FP) && (__ARM_FP & 4)
+#define ARN_HAS_DOT_F32_FOUR 1
+#else
+#define ARN_HAS_DOT_F32_FOUR 0
+#endif
+
 /* `rows` rows of `length` elements that lie together, x_step and w_step elements apart. */
 typedef struct arn_dot_f32_walk {
     int32_t rows;
     int32_t length;
     int32_t x_step;
     int32_t w_step;
-} arn_dot_f32_walk;
+} arn_dot_f32_walk; /* the assembly knows this layout */
 
 /* acc[f] += Σ x[…] · w[f * filter + …] over the elements of a walk, for 1 to ARN_DOT_F32_FILTERS filters. */
 void arn_dot_f32_rows(float acc[ARN_DOT_F32_FILTERS], int32_t filters, int32_t filter, const arn_dot_f32_walk *walk, const float *x,
@@ -31,6 +38,10 @@ static inline void arn_dot_f32(float acc[ARN_DOT_F32_FILTERS], int32_t filters, 
 
 /* acc[f] = bias[f], 0 where bias is null. */
 static inline void arn_dot_f32_start(float acc[ARN_DOT_F32_FILTERS], int32_t filters, const float *bias) {
+    if (bias != 0 && filters == ARN_DOT_F32_FILTERS) { /* nearly always */
+        acc[0] = bias[0], acc[1] = bias[1], acc[2] = bias[2], acc[3] = bias[3];
+        return;
+    }
     for (int32_t f = 0; f < filters; f++) {
         acc[f] = bias == 0 ? 0.0f : bias[f];
     }
