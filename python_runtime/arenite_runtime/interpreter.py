@@ -31,6 +31,7 @@ class Interpreter:
         self.model = model
         self._memory = [self._region(i, external or {}) for i in range(len(model.regions))]
         self._views = [self._view(tensor) for tensor in model.tensors]
+        self._overlapping = [self._overlaps(node) for node in model.nodes]
         self.reset()
 
     def reset(self) -> None:
@@ -49,7 +50,7 @@ class Interpreter:
         self._write_inputs(inputs)
         at, nodes = 0, self.model.nodes
         while at < len(nodes):
-            at += 1 + self._execute(nodes[at])
+            at += 1 + self._execute(at)
         outputs = [self._views[port.tensor].copy() for port in self.model.outputs]
         self._advance()
         return outputs
@@ -60,7 +61,7 @@ class Interpreter:
         at, nodes, executed = 0, self.model.nodes, []
         while at < len(nodes):
             executed.append(at)
-            at += 1 + self._execute(nodes[at])
+            at += 1 + self._execute(at)
         self._advance()
         return executed
 
@@ -79,7 +80,7 @@ class Interpreter:
             for index in node.inputs:
                 if index is not None and index not in values and self.model.tensors[index].storage is Storage.REGION:
                     values[index] = self._views[index].copy()
-            at += 1 + self._execute(node)
+            at += 1 + self._execute(at)
             for index in node.outputs:
                 values[index] = self._views[index].copy()
         for port in self.model.outputs:
@@ -129,9 +130,25 @@ class Interpreter:
                 raise InputError(f"input {port.name} is {port.dtype}{port.shape}, given is {array.dtype}{array.shape}")
             self._views[port.tensor][...] = array
 
-    def _execute(self, node: Node) -> int:
+    def _overlaps(self, node: Node) -> frozenset[int]:
+        """Operands, by tensor, some of whose bytes a result takes: what a kernel in C reads before it writes over it, these here copy."""
+        tensors = self.model.tensors
+
+        def meet(a: Tensor, b: Tensor) -> bool:
+            apart = a.offset + a.bytes <= b.offset or b.offset + b.bytes <= a.offset
+            return a.storage is b.storage is Storage.REGION and a.region == b.region and not apart
+
+        return frozenset(
+            index for index in node.inputs if index is not None and any(meet(tensors[index], tensors[output]) for output in node.outputs)
+        )
+
+    def _execute(self, at: int) -> int:
         """How many nodes to skip, negative to go back."""
-        operands = [None if index is None else self._views[index] for index in node.inputs]
+        node = self.model.nodes[at]
+        operands = [
+            None if index is None else self._views[index].copy() if index in self._overlapping[at] else self._views[index]
+            for index in node.inputs
+        ]
         try:
             jump = KERNELS[node.op, node.variant](node.record, *operands, *(self._views[index] for index in node.outputs))
         except (ValueError, IndexError, TypeError, ArithmeticError, MemoryError) as error:

@@ -9,7 +9,7 @@ import numpy as np
 
 from arenite.emit.arrange import arranged, stored_operands
 from arenite.emit.control import control_calls
-from arenite.emit.lower_movement import MOVEMENT_OPERATORS, lower_movement
+from arenite.emit.lower_movement import MOVEMENT_OPERATORS, Move, lower_movement
 from arenite.emit.program import Call, Port, Program, ProgramState
 from arenite.emit.tensor_table import Scope, TensorTable
 from arenite.graph import OPERATORS, Graph, Node
@@ -85,6 +85,7 @@ def _calls(scope: Scope, index: int) -> list[Call]:
                 band=node.band,
             )
             for move in lower_movement(graph.name, node, inputs, output)
+            if not _stays(scope, node, move)
         ]
     operator = OPERATORS[node.op]
     variant = str(node.attributes.get("variant", operator.variants[0]))
@@ -109,6 +110,20 @@ def _calls(scope: Scope, index: int) -> list[Call]:
             band=node.band,
         )
     ]
+
+
+def _stays(scope: Scope, node: Node, move: Move) -> bool:
+    """Every element lies already where it would be copied to: the plan made the operand a part of the result, or the other way round."""
+    name = None if move.source is None else node.inputs[move.source]
+    if name is None or name not in scope.plan.placements:
+        return False
+    source, result = scope.plan.placements[name], scope.plan.placements[node.output]
+    record: dict[str, Any] = dict(move.record)
+    walked = zip(record["dims"], record["input_stride"], record["output_stride"], strict=True)
+    if any(size > 1 and one != other for size, one, other in walked):
+        return False
+    first, second = (record[key] * record["element_size"] for key in ("input_offset", "output_offset"))
+    return source.memory == result.memory and bool(source.offset + first == result.offset + second)
 
 
 def _same_place(scope: Scope, a: str, b: str) -> bool:

@@ -132,6 +132,11 @@ class Packing:
         """The end of the highest block."""
         return max((offset + block.bytes for offset, block in zip(offsets, self.blocks, strict=True)), default=0)
 
+    def copied_bytes(self, offsets: Sequence[int]) -> int:
+        """Bytes of parts that do not lie in their wholes."""
+        pairs = [(part, whole, delta) for part, wholes in self.wholes.items() for whole, delta in wholes]
+        return sum(self.blocks[part].bytes for part, whole, delta in pairs if offsets[part] != offsets[whole] + delta)
+
     def lifted(self, i: int, offset: int, j: int, other: int) -> int:
         """The least offset from `offset` on at which block i goes together with its rival j at `other`."""
         size, end = self.blocks[i].bytes, other + self.blocks[j].bytes

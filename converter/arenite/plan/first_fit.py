@@ -66,7 +66,7 @@ def orders(packing: Packing) -> Iterator[list[int]]:
 
 
 def _clusters(packing: Packing) -> list[tuple[int, int]]:
-    """For each block the largest size in its chain, which the best sharing of each result links, and the chain's number."""
+    """For each block the largest size in its chain, and the chain's number. Links are the best sharing of each result and all its parts."""
     chain = list(range(len(packing.blocks)))
 
     def head(i: int) -> int:
@@ -76,7 +76,9 @@ def _clusters(packing: Packing) -> list[tuple[int, int]]:
 
     for result, operands in packing.operands.items():
         best = max(operands, key=lambda j: packing.blocks[j].bytes - packing.sharings[j, result].least)
-        chain[head(best)] = head(result)
+        for operand in operands:
+            if operand == best or packing.sharings[operand, result].lasting:
+                chain[head(operand)] = head(result)
     largest: dict[int, int] = {}
     for i, block in enumerate(packing.blocks):
         largest[head(i)] = max(largest.get(head(i), 0), block.bytes)
@@ -94,18 +96,19 @@ class Fitted:
 
 
 def place_fast(packing: Packing, bound: int) -> Fitted:
-    """The lowest placement found; stops as soon as one ends at `bound`."""
+    """The lowest placement found, of the lowest one in which least is copied; stops as soon as one ends at `bound` and copies nothing."""
     best: Fitted | None = None
+    copied = 0
     for is_mirrored in (False, True):
         which = packing.mirrored() if is_mirrored else packing
         for order in orders(packing):
             # Upside down what comes first in time is what later blocks must lie above.
             sequence = order[::-1] if is_mirrored else order
             offsets = first_fit(which, sequence)
-            end = which.end(offsets)
-            if best is None or end < best.end:
-                best = Fitted(upright(which, offsets) if is_mirrored else offsets, end, sequence, is_mirrored)
-                if end <= bound:
+            end, copies = which.end(offsets), which.copied_bytes(offsets)
+            if best is None or (end, copies) < (best.end, copied):
+                best, copied = Fitted(upright(which, offsets) if is_mirrored else offsets, end, sequence, is_mirrored), copies
+                if end <= bound and not copies:
                     return best
     assert best is not None
     return best
