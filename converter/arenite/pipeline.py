@@ -26,6 +26,7 @@ from arenite.graph.printer import format_graph
 from arenite.graph.source_ports import SourcePort, source_ports
 from arenite.graph.verifier import verify
 from arenite.own_operators import used_operators
+from arenite.partial import Execution, fit, moved_offers, search, sentences, shortage
 from arenite.passes import optimize
 from arenite.plan import MemoryPlan, plan
 from arenite.quantize import (
@@ -40,7 +41,7 @@ from arenite.quantize import (
     method_flags,
     quantize,
 )
-from arenite.report import Circumstances, Limits, Report, build_report, to_html, to_json, to_markdown
+from arenite.report import Circumstances, Limits, Report, build_report, session_bytes, to_html, to_json, to_markdown
 from arenite.targets.catalogue import target_named
 from arenite.targets.emulated import Form
 from arenite.targets.flash_size import FlashSize, measure_flash
@@ -146,17 +147,19 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
     prices = _prices(quantized.graph, options, advance)
     build = _build_within(options.limits.flash_bytes, lambda most: _build(quantized, source.outputs, name, prices, options, most))
     history("variants", build.choice.graph)
+    if build.execution.groups:
+        history("partial", build.execution.graph)
     about = _circumstances(path, options, ports, quantized, data, likely_states(graph))
-    notes = (*about.notes, *prices.notes, *build.notes, *_flash_notes(build, options))
+    notes = (*build.partial_notes, *about.notes, *prices.notes, *build.notes, *_flash_notes(build, options))
     about = replace(
         about,
         interpreted=build.flash.get(Form.INTERPRETED),
         compiled=build.flash.get(Form.COMPILED),
         notes=notes,
-        offers=build.choice.offers,
+        offers=build.offers,
         cost_unit=prices.unit,
     )
-    report = build_report(build.program, build.choice.graph, build.plan, build.arn, about)
+    report = build_report(build.program, build.execution.graph, build.plan, build.arn, about)
     write_folder(folder, {**build.files, **_report_files(report, build.files)}, force=options.force)
     return Conversion(folder, report, build.program, quantized, build.plan)
 
@@ -200,13 +203,24 @@ class _Build:
     """The files of a model whose kernels are chosen, and what they need."""
 
     choice: Choice
-    plan: MemoryPlan
+    execution: Execution
+    """The graph with the chosen kernels, parts of it in bands of rows where --max-ram asks for that."""
     program: Program
     arn: bytes
     files: dict[str, bytes]
     flash: Mapping[Form, FlashSize]
     """Empty where there is no target, or no compiler for it."""
     notes: tuple[str, ...] = ()
+    partial_notes: tuple[str, ...] = ()
+
+    @property
+    def plan(self) -> MemoryPlan:
+        return self.execution.plan
+
+    @property
+    def offers(self) -> Mapping[int, tuple[Offer, ...]]:
+        """By index into the nodes of the executed graph."""
+        return moved_offers(self.choice.graph, self.choice.offers, self.execution) if self.execution.groups else self.choice.offers
 
     @property
     def flash_bytes(self) -> int:
@@ -226,9 +240,10 @@ def _build(
 
     choice = choose_variants(quantized.graph, prices.offers, code, options.optimize, most)
     memory = plan(choice.graph, keep_inputs=options.keep_inputs)
+    execution = _within_ram(choice, memory, prices, options)
     program = build_program(
-        choice.graph,
-        memory,
+        execution.graph,
+        execution.plan,
         name=name,
         calibrated=quantized.calibrated,
         precision=quantized.precision,
@@ -236,13 +251,38 @@ def _build(
     )
     arn = serialize(program, strip_names=options.strip_names)
     files = _build_files(program, arn)
-    build = _Build(choice, memory, program, arn, files, {})
+    partial_notes = sentences(choice.graph, memory.arena_bytes, execution)
+    build = _Build(choice, execution, program, arn, files, {}, partial_notes=partial_notes)
     if options.target is None:
         return build
     try:
         return replace(build, flash=measure_flash(files, options.target))
     except ToolError as error:
         return replace(build, notes=(f"the size of the code is not known: {error}",))
+
+
+def _within_ram(choice: Choice, memory: MemoryPlan, prices: _Prices, options: ConvertOptions) -> Execution:
+    """What --max-ram asks for: the graph as it is where its plan will do, else parts of it in bands of rows. Raises PlanError."""
+    session = session_bytes(len(memory.memories))
+    limit = options.limits.ram_bytes
+    looking = search(choice.graph, memory, features=_features(options), offers=prices.offers, keep_inputs=options.keep_inputs)
+    found = fit(choice.graph, memory, looking, None if limit is None else limit - session)
+    if limit is not None and found.plan.arena_bytes + session > limit:
+        raise PlanError(shortage(choice.graph.name, found, limit, session, _ram_hints(options)))
+    return found
+
+
+def _ram_hints(options: ConvertOptions) -> tuple[str, ...]:
+    """Options that make the arena smaller, and what else would."""
+    hints = {
+        "--precision int8: activations take a quarter": options.precision == "float32",
+        "without --keep-inputs: an input's memory is used again": options.keep_inputs,
+        "--io int8: inputs and outputs take a quarter": options.precision == "int8" and options.io == "float32",
+        "--io-layout nhwc: no transposes at the edges": options.io_layout != "nhwc",
+        "--optimize size: kernels that need less constants, and often less scratch memory": options.optimize != "size",
+        "a smaller input, or fewer channels in the layers around the peak": True,
+    }
+    return tuple(hint for hint, applies in hints.items() if applies)
 
 
 def _build_within(most_flash: int | None, make: Callable[[int | None], _Build]) -> _Build:

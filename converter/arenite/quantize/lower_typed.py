@@ -5,11 +5,14 @@ A float32 activation then has up to two versions: int8 under its own name, float
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from arenite.graph import DType, Graph, Node, Tensor
 from arenite.quantize.lowering import Lowering
 from arenite.quantize.multipliers import quantize_steps, scale_of, step_multiplier, zero_point_of
+from arenite.quantize.ranges import Range
+from arenite.quantize.to_int16 import Int16Choice, Int16Layers
 from arenite.quantize.to_typed import Typed
 
 
@@ -19,12 +22,14 @@ class TypedPart:
 
     lowering: Lowering
     typed: Typed
+    int16: Int16Layers
     _names: dict[str, str] = field(default_factory=dict)
     """Of the versions that are not int8, by the name in the float graph."""
 
     @classmethod
-    def of(cls, lowering: Lowering) -> TypedPart:
-        part = cls(lowering, Typed.of(lowering.source))
+    def of(cls, lowering: Lowering, int16: Int16Choice, ranges: Mapping[str, Range]) -> TypedPart:
+        """`int16`: those of the layers that have 16-bit activations where they can; `ranges` as Int16Layers has them."""
+        part = cls(lowering, Typed.of(lowering.source), Int16Layers(lowering.source, lowering.target, int16, ranges))
         for name in lowering.source.inputs:
             if name not in lowering.quantization and name not in lowering.steps:
                 part._result(name)
@@ -32,15 +37,25 @@ class TypedPart:
 
     def lower(self, node: Node) -> None:
         """Raises QuantizationError where `node` has no typed form."""
+        target = self.lowering.target
+        version = self.int16.lower(node, self._operand)
+        if version is not None:
+            real = self._result(node.output)
+            target.nodes.append(Node("Dequantize", node.name, (version,), (real,), {"variant": "int16_steps"}, node.origins))
+            self._quantize_results(node)
+            return
         start = len(self.typed.target.nodes)
         self.typed.lower(node)
-        target = self.lowering.target
         for new in self.typed.target.nodes[start:]:
             inputs = tuple(None if name is None else self._operand(name) for name in new.inputs)
             target.nodes.append(replace(new, inputs=inputs, outputs=tuple(self._result(name) for name in new.outputs)))
+        self._quantize_results(node)
+
+    def _quantize_results(self, node: Node) -> None:
         for name in node.outputs:
             if name in self.lowering.quantization:
-                target.nodes.append(Node("Quantize", node.name, (self._names[name],), (name,), {"variant": "int8"}, node.origins))
+                quantize = Node("Quantize", node.name, (self._names[name],), (name,), {"variant": "int8"}, node.origins)
+                self.lowering.target.nodes.append(quantize)
 
     def _operand(self, name: str) -> str:
         tensor = self.typed.target.tensors[name]
@@ -95,17 +110,17 @@ class TypedPart:
 def without_detours(graph: Graph) -> Graph:
     """Where a tensor is quantized only to be dequantized again, as at float32 ports of float layers, the float values go straight on."""
     graph = graph.copy()
-    producers = graph.producers()
-    for node in list(graph.nodes):
-        before = producers.get(node.input) if node.op == "Dequantize" else None
-        if before is None or before.op != "Quantize":
+    for name in [node.output for node in graph.nodes if node.op == "Dequantize"]:
+        producers = graph.producers()  # renaming makes other nodes
+        node = producers[name]
+        before = producers.get(node.input)
+        if before is None or before.op != "Quantize" or before.attributes.get("variant") != node.attributes.get("variant"):
             continue
         if node.output not in graph.outputs:
             graph.nodes.remove(node)
             graph.replace_uses(node.output, before.input)
         elif before.input in producers and before.input not in graph.outputs:
             _rename_result(graph, before.input, node.output, node)
-        producers = graph.producers()
     graph.prune()
     return graph
 

@@ -17,6 +17,7 @@ from arenite.quantize.draft import Draft
 from arenite.quantize.edges import IO, with_edges
 from arenite.quantize.features import GAIN_DB, uneven_tensors
 from arenite.quantize.fidelity import Fidelity, measure
+from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.lower_typed import without_detours
 from arenite.quantize.methods import LEVELS
 from arenite.quantize.observers import OBSERVERS, Histogram, Progress, UnboundedError, min_max, observe, percentile
@@ -31,6 +32,8 @@ from arenite.quantize.to_typed import to_typed
 
 LISTED = 8
 """Layers that a note names."""
+INT16_VARIANTS = ("int16_steps", "int16_weights")
+CONVERSIONS = ("Quantize", "Dequantize", "Requantize")
 COMPARED = 256
 """Samples that tell whether 256 steps are enough."""
 
@@ -164,7 +167,7 @@ def quantize(
             name: _limits(chosen) for name in lowering.target.outputs if (chosen := lowering.target.tensors[name].quantization) is not None
         },
         sqnr_db={name: fidelity.sqnr_db[name] for name in graph.outputs if name in fidelity.sqnr_db},
-        notes=(*_placement_notes(draft.graph, draft.typed), *reasons, *_method_notes(found)),
+        notes=(*_placement_notes(draft.graph, draft.typed, lowering.target), *reasons, *_method_notes(found)),
         precision="mixed" if draft.typed else "int8",
         methods=found.effects,
     )
@@ -228,12 +231,20 @@ def _inspected(graph: Graph, data: Dataset, count: int) -> Dataset:
     return data.first(count) if graph.states else data.spread(count)
 
 
-def _placement_notes(graph: Graph, typed: frozenset[str]) -> tuple[str, ...]:
-    names = list(dict.fromkeys(f"{node.name} ({node.op})" for node in graph.nodes if node.output in typed))
-    if not names:
-        return ()
-    shown = ", ".join(names[:LISTED]) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
-    return (f"{len(names)} of {len(graph.nodes)} layers are not quantized: {shown}",)
+def _placement_notes(graph: Graph, typed: frozenset[str], lowered: Graph) -> tuple[str, ...]:
+    int16 = {node.name for node in lowered.nodes if node.attributes.get("variant") in INT16_VARIANTS and node.op not in CONVERSIONS}
+    moved = {node.name for node in graph.nodes if node.op in CARRYING} - int16
+    kinds: dict[str, list[str]] = {"have 16-bit activations": [], "are not quantized": []}
+    for node in graph.nodes:
+        if node.output in typed and not (int16 and node.name in moved):
+            kinds["have 16-bit activations" if node.name in int16 else "are not quantized"].append(f"{node.name} ({node.op})")
+    notes = []
+    for kind, found in kinds.items():
+        names = list(dict.fromkeys(found))
+        if names:
+            shown = ", ".join(names[:LISTED]) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
+            notes.append(f"{len(names)} of {len(graph.nodes)} layers {kind}: {shown}")
+    return tuple(notes)
 
 
 def _coarse_notes(graph: Graph, coarse: Mapping[str, float], least_db: float) -> tuple[str, ...]:

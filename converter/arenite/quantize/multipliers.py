@@ -48,16 +48,22 @@ def requantize(accumulator: int, multiplier: int, shift: int) -> int:
 
 def wide_multipliers(effective: ArrayLike) -> NDArray[np.int32]:
     """Pairs (m, r) of §3.3, int32[out, 2]: M ≈ m / 2^r with m in [2^21, 2^22), 1 ≤ r ≤ 62."""
+    return pairs_of(effective, SHORT_MULTIPLIER_BITS)
+
+
+def pairs_of(effective: ArrayLike, bits: int) -> NDArray[np.int32]:
+    """Pairs (m, r), int32[out, 2]: M ≈ m / 2^r with m in [2^(bits − 1), 2^bits), 1 ≤ r ≤ 62, or as near to M as that allows."""
+    limit = 1 << bits
     pairs = []
     for scale in np.asarray(effective, np.float64).ravel():
-        if scale >= SHORT_LIMIT / 2:
-            pairs.append((SHORT_LIMIT - 1, 1))
+        if scale >= limit / 2:
+            pairs.append((limit - 1, 1))
             continue
-        right = SHORT_MULTIPLIER_BITS - frexp(scale)[1] if scale > 0 else 62
+        right = bits - frexp(scale)[1] if scale > 0 else 62
         multiplier = int(np.rint(scale * 2.0 ** min(right, 62)))
-        if multiplier == SHORT_LIMIT:  # rounded up to the next power of two
-            multiplier, right = SHORT_LIMIT // 2, right - 1
-        pairs.append((multiplier, min(right, 62)) if right >= 1 else (SHORT_LIMIT - 1, 1))
+        if multiplier == limit:  # rounded up to the next power of two
+            multiplier, right = limit // 2, right - 1
+        pairs.append((multiplier, min(right, 62)) if right >= 1 else (limit - 1, 1))
     return np.array(pairs, np.int32).reshape(-1, 2)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from difflib import get_close_matches
 
-from arenite.errors import QuantizationError
 from arenite.graph import DType, Graph, Node
 from arenite.quantize.lower import lowering_of
 from arenite.quantize.lower_indexing import keeps_order
@@ -14,6 +12,7 @@ from arenite.quantize.lower_normalization import fits_normalization
 from arenite.quantize.lower_recurrent import fits_recurrent, reads_int16
 from arenite.quantize.lower_reduction import LARGEST_COUNT, fits_reduction
 from arenite.quantize.lower_resample import is_resampled
+from arenite.quantize.named_layers import named_layers
 from arenite.quantize.value_operands import DECIDING, VALUES, index_operands, value_operands
 
 CONSTANT_OPERANDS = {"Conv": (1, 2), "DepthwiseConv": (1, 2), "FullyConnected": (1, 2), "PRelu": (1,)}
@@ -58,13 +57,7 @@ def typed_nodes(
     """
     typed = {node.output for node in graph.nodes if node.output in unbounded or not has_int8_form(graph, node)}
     for name in float_layers:
-        named = [node.output for node in graph.nodes if name in (node.name, *node.origins)]
-        if not named:
-            names = {n for node in graph.nodes for n in (node.name, *node.origins)}
-            near = get_close_matches(name, names)
-            there = f"Similar ones: {', '.join(near)}; the report lists all" if near else "The report lists those that there are"
-            raise QuantizationError(f"{graph.name}: --float-layer {name}: no layer has this name. {there}.")
-        typed.update(named)
+        typed.update(named_layers(graph, name, "--float-layer"))
     beside = typed_beside(graph, coarse)
     typed.update(node.output for node in graph.nodes if node.output in beside and not reads_int16(node, coarse))
     return _with_islands(graph, typed | _moving_states(graph, typed))

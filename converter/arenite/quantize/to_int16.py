@@ -1,0 +1,276 @@
+"""Layers with 16-bit activations: docs/numerics.md §16.
+
+Such a layer stands among those that are not quantized: a float32 layer with an int16 form gets int16 versions of its operands, behind a
+Quantize where nobody has made one, and an int16 result. Conversions that nobody needs vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arenite.graph import DType, Expression, Graph, Node, Quantization, Tensor
+from arenite.graph.operators import UNBOUNDED
+from arenite.quantize.lower_movement import CARRYING, LARGEST_COUNT
+from arenite.quantize.lowering import geometry
+from arenite.quantize.multipliers import mean_multiplier, pairs_of, quantize_steps, scale_of, sum_multipliers, wide_multipliers
+from arenite.quantize.named_layers import named_layers
+from arenite.quantize.ranges import Range
+from arenite.quantize.scales import SMALLEST_SCALE
+
+LARGEST = 32767
+MULTIPLIER_BITS = 15
+BIAS_LIMIT = 1 << 46
+"""Of a bias in steps: beyond it the output is saturated, or no weight matters."""
+MOST_TAPS = 1 << 15
+"""Of a sum: with BIAS_LIMIT it stays below 2^47."""
+TABLE_POINTS = 513
+LARGEST_LINE_ERROR = 2.0**-11
+"""Of a function between the points of its table, as a share of its output's range."""
+OUTPUT_AXIS = {"Conv": 0, "DepthwiseConv": 2, "FullyConnected": 0}
+BINARY = ("Add", "Sub", "Mul")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How weights of layers with 16-bit activations are stored."""
+
+    variant: str
+    largest: int
+    dtype: type[np.signedinteger[Any]]
+
+
+WEIGHTS = {8: Weights("int16_steps", 127, np.int8), 16: Weights("int16_weights", LARGEST, np.int16)}
+"""By their bits."""
+
+
+@dataclass(frozen=True)
+class Int16Choice:
+    """Layers that are to have 16-bit activations."""
+
+    layers: frozenset[str] = frozenset()
+    """By first output. Those that have no such form are of float32."""
+    weights: Weights = WEIGHTS[16]
+
+
+def chosen_layers(graph: Graph, names: Sequence[str] | None, apart: Sequence[str] = ()) -> frozenset[str]:
+    """First outputs of the nodes that are named so, of all for None; those named in `apart` are none. Raises QuantizationError for a name
+    that no node has."""
+    apart_outputs = {node.output for name in apart for node in graph.nodes if name in (node.name, *node.origins)}
+    if names is None:
+        return frozenset(node.output for node in graph.nodes) - apart_outputs
+    return frozenset(output for name in names for output in named_layers(graph, name, "--int16-layer")) - apart_outputs
+
+
+def observed(graph: Graph, layers: Set[str]) -> list[str]:
+    """Activations whose ranges `layers` need."""
+    names = [name for node in graph.nodes if node.output in layers for name in (*node.inputs, *node.outputs)]
+    return [name for name in dict.fromkeys(names) if name is not None and _is_real(graph.tensors[name])]
+
+
+def _is_real(tensor: Tensor) -> bool:
+    return not tensor.is_constant and tensor.dtype is DType.FLOAT32
+
+
+@dataclass
+class Int16Layers:
+    """Appends layers of 16-bit activations to `target`, from nodes of the float graph `source`."""
+
+    source: Graph
+    target: Graph
+    choice: Int16Choice
+    ranges: Mapping[str, Range]
+    """Of the float graph's activations, those of observed()."""
+    versions: dict[str, str] = field(default_factory=dict)
+    """By the names of the float graph, tensors of `target`."""
+    made: list[str] = field(default_factory=list)
+    """Names of the layers that have become so."""
+
+    def lower(self, node: Node, real: Callable[[str], str]) -> str | None:
+        """Append the layer, if it is chosen and has such a form, and return its result. `real` gives the float32 tensor of `target` that
+        holds an activation of the float graph."""
+        if node.output not in self.choice.layers or len(node.outputs) != 1 or not _is_real(self.source.tensors[node.output]):
+            return None
+        if node.op in (*CARRYING, "Pad"):
+            return self._move(node)
+        if node.output not in self.ranges:
+            return None
+        lowering = self._LOWERINGS.get(node.op)
+        if lowering is None:
+            return None
+        self._real = real
+        start = len(self.target.nodes)
+        if not lowering(self, node):
+            del self.target.nodes[start:]
+            return None
+        self.made.append(node.name)
+        return self.versions[node.output]
+
+    # Layers
+
+    def _linear(self, node: Node) -> bool:
+        weight, bias = (self._data(node, index) for index in (1, 2))
+        absent = len(node.inputs) < 3 or node.inputs[2] is None
+        if weight is None or (bias is None and not absent):
+            return False
+        weights = self.choice.weights
+        axis = OUTPUT_AXIS[node.op]
+        rows = np.moveaxis(weight.astype(np.float64), axis, 0).reshape(weight.shape[axis], -1)
+        if rows.shape[1] > MOST_TAPS:
+            return False
+        x = self._operand(node, 0)
+        if x is None:
+            return False
+        largest = np.abs(rows).max(axis=1, initial=0.0)
+        scale = np.maximum(np.where(largest > 0, largest, 1.0) / weights.largest, SMALLEST_SCALE).astype(np.float32)
+        channels = scale.astype(np.float64)
+        steps = np.clip(np.rint(rows / channels[:, None]), -weights.largest, weights.largest)
+        moved = (weight.shape[axis], *(size for i, size in enumerate(weight.shape) if i != axis))
+        stored = np.moveaxis(steps.reshape(moved), 0, axis).astype(weights.dtype)
+        y = self._result_quantization(node)
+        sums = np.zeros(len(rows)) if bias is None else bias.astype(np.float64).reshape(-1)
+        sums = np.clip(np.rint(sums / (scale_of(x.quantization) * channels)), -BIAS_LIMIT, BIAS_LIMIT).astype(np.int64)
+        pairs = pairs_of(scale_of(x.quantization) * channels / scale_of(y), MULTIPLIER_BITS)
+        operands = (
+            x.name,
+            self._constant(f"{node.inputs[1]}/int16", stored, Quantization.per_channel(scale, axis)),
+            self._constant(f"{node.output}/bias", sums),
+            self._constant(f"{node.output}/multiplier", pairs),
+        )
+        self._emit(node, node.op, operands, y, weights.variant, input_zero_point=0, output_zero_point=0, shift=0)
+        return True
+
+    def _binary(self, node: Node) -> bool:
+        a, b = self._operand(node, 0), self._operand(node, 1)
+        if a is None or b is None:
+            return False
+        y = self._result_quantization(node)
+        first, second, result = (scale_of(q) for q in (a.quantization, b.quantization, y))
+        zero_points = {"a_zero_point": 0, "b_zero_point": 0, "output_zero_point": 0}
+        if node.op == "Mul":
+            multiplier, shift = (int(v) for v in wide_multipliers([first * second / result])[0])
+            self._emit(node, "Mul", (a.name, b.name), y, "int16_steps", multiplier=multiplier, shift=shift, **zero_points)
+            return True
+        sign = -1 if node.op == "Sub" else 1
+        m_a, m_b, shift = sum_multipliers(first / result, sign * second / result)
+        self._emit(node, "Add", (a.name, b.name), y, "int16_steps", a_multiplier=m_a, b_multiplier=m_b, shift=shift, **zero_points)
+        return True
+
+    def _mean(self, node: Node) -> bool:
+        x = self._operand(node, 0)
+        if x is None or self.source.tensors[node.input].elements // self.source.tensors[node.output].elements > LARGEST_COUNT:
+            return False
+        y = self._result_quantization(node)
+        multiplier, shift = mean_multiplier(scale_of(x.quantization) / scale_of(y))
+        numbers = {"multiplier": multiplier, "shift": shift, "input_zero_point": 0, "output_zero_point": 0}
+        self._emit(node, "ReduceMean", (x.name,), y, "int16_steps", **numbers)
+        return True
+
+    def _function(self, node: Node) -> bool:
+        expression: Expression = node.attributes["expression"]
+        known = self.ranges.get(node.input)
+        if known is None:
+            return False
+        scale, y = scale_of(_quantization(known)), self._result_quantization(node)
+        with np.errstate(all="ignore"):
+            points = expression((np.arange(TABLE_POINTS) * 128.0 - 32768) * scale)
+            exact = np.clip(expression(np.arange(-32768.0, 32768) * scale) / scale_of(y), -32768, LARGEST)
+        if not np.all(np.isfinite(points)) or not np.all(np.isfinite(exact)):
+            return False
+        table = quantize_steps(points, y)
+        entries, u = table.astype(np.float64), np.arange(1 << 16)
+        lines = entries[u >> 7] + (entries[(u >> 7) + 1] - entries[u >> 7]) * (u & 127) / 128
+        if np.abs(lines - exact).max() > LARGEST_LINE_ERROR * (1 << 16):
+            return False
+        x = self._operand(node, 0)
+        if x is None:
+            return False
+        self._emit(node, "Lookup", (x.name, self._constant(f"{node.output}/table", table)), y, "int16_steps", function=str(expression))
+        return True
+
+    def _move(self, node: Node) -> str | None:
+        """Elements are moved in the version that their writer has made, all of one scale."""
+        tensors = [self.target.tensors[self.versions[name]] for name in node.inputs if name is not None and name in self.versions]
+        if not tensors or len(tensors) != len(node.inputs) or (node.op == "Pad" and node.attributes["value"] != 0):
+            return None
+        first = tensors[0].quantization
+        assert first is not None
+        if any(tensor.quantization is None or not tensor.quantization.same_as(first) for tensor in tensors[1:]):
+            return None
+        self._finish(node, replace(node, inputs=tuple(tensor.name for tensor in tensors)), first)
+        return self.versions[node.output]
+
+    _LOWERINGS: ClassVar[dict[str, Callable[[Int16Layers, Node], bool]]] = {
+        "Conv": _linear,
+        "DepthwiseConv": _linear,
+        "FullyConnected": _linear,
+        "Add": _binary,
+        "Sub": _binary,
+        "Mul": _binary,
+        "ReduceMean": _mean,
+        "Elementwise": _function,
+    }
+
+    # Tensors
+
+    def _operand(self, node: Node, index: int) -> _Int16 | None:
+        """The int16 version of an operand; None where nothing is known of its values."""
+        name = node.inputs[index]
+        assert name is not None
+        tensor = self.source.tensors[name]
+        if tensor.data is not None:
+            largest = float(np.abs(tensor.data).max(initial=0.0))
+            quantization = _quantization(Range(-largest, largest))
+            return _Int16(self._constant(f"{name}/int16", quantize_steps(tensor.data, quantization), quantization), quantization)
+        if name not in self.versions:
+            if name not in self.ranges or tensor.dtype is not DType.FLOAT32:
+                return None
+            real = self._real(name)
+            version = self.target.add(Tensor(f"{name}/int16", tensor.shape, DType.INT16, None, _quantization(self.ranges[name]))).name
+            self.target.nodes.append(Node("Quantize", node.name, (real,), (version,), {"variant": "int16_steps"}, node.origins))
+            self.versions[name] = version
+        chosen = self.target.tensors[self.versions[name]].quantization
+        assert chosen is not None
+        return _Int16(self.versions[name], chosen)
+
+    def _emit(self, node: Node, op: str, inputs: tuple[str, ...], y: Quantization, variant: str, **numbers: Any) -> None:
+        clamp = _clamp(node.attributes.get("clip", UNBOUNDED), y) if op != "Lookup" else {}
+        attributes = {**geometry(node), **numbers, **clamp, "variant": variant}
+        self._finish(node, Node(op, node.name, inputs, node.outputs, attributes, node.origins), y)
+
+    def _finish(self, node: Node, made: Node, y: Quantization) -> None:
+        """Append `made` with an int16 result."""
+        version = self.target.add(Tensor(f"{node.output}/int16", self.source.tensors[node.output].shape, DType.INT16, None, y)).name
+        self.versions[node.output] = version
+        self.target.nodes.append(replace(made, outputs=(version,)))
+
+    def _constant(self, name: str, data: NDArray[Any], quantization: Quantization | None = None) -> str:
+        return self.target.add_constant(name, data, quantization).name
+
+    def _data(self, node: Node, index: int) -> NDArray[Any] | None:
+        name = node.inputs[index] if index < len(node.inputs) else None
+        return None if name is None else self.source.tensors[name].data
+
+    def _result_quantization(self, node: Node) -> Quantization:
+        return _quantization(self.ranges[node.output])
+
+
+@dataclass(frozen=True)
+class _Int16:
+    name: str
+    quantization: Quantization
+
+
+def _quantization(values: Range) -> Quantization:
+    """Symmetric: the greatest magnitude becomes 32767."""
+    largest = max(abs(values.low), abs(values.high), SMALLEST_SCALE * LARGEST)
+    return Quantization.per_tensor(largest / LARGEST, 0)
+
+
+def _clamp(clip: tuple[float, float], y: Quantization) -> dict[str, int]:
+    high = int(quantize_steps(clip[1], y))
+    return {"activation_min": min(int(quantize_steps(clip[0], y)), high), "activation_max": high}
