@@ -9,7 +9,6 @@
 #include "planes.h"
 #include "portable/arithmetic.h"
 #include "portable/window.h"
-#include <string.h>
 
 #define CHANNELS 4
 
@@ -66,7 +65,10 @@ static ARN_NOINLINE void filter_strips(const arn_depthwise_conv_params *p, const
                                        int32_t begin, int32_t end, uint32_t *scratch, arn_depthwise_core *core) {
     const int32_t columns = arn_planes_columns(p), pitch = arn_planes_group_bytes(p) / CHANNELS, rows = end - begin;
     const int32_t pairs = p->out_w / 2, before = p->pad_left < columns ? p->pad_left : columns;
-    groups g = {.rows = 2 * p->stride_h, .words = p->stride_h * columns, .count = arn_planes_groups(p)};
+    groups g; /* no initializer: it would call memset, of the library */
+    g.rows = 2 * p->stride_h;
+    g.words = p->stride_h * columns;
+    g.count = arn_planes_groups(p);
     g.first = begin * p->stride_h - p->pad_top;
     g.planes = scratch + before * p->stride_h;
     g.job.plane_bytes = g.count * pitch;
@@ -76,19 +78,18 @@ static ARN_NOINLINE void filter_strips(const arn_depthwise_conv_params *p, const
     g.job.to_skip = 4 * (g.words - g.job.pairs * p->stride_h);
     g.last = g.job.pairs > 0 ? g.first + (rows - 1) * p->stride_h + 2 : g.first - 1;
     const int32_t most = y->rows < p->out_h ? 1 : g.count - 1;
-    memset(g.padding, p->input_zero_point, CHANNELS);
+    arn_fill_bytes(g.padding, p->input_zero_point, CHANNELS);
     const uint32_t both = (uint32_t)(uint16_t)p->input_zero_point * 0x10001u;
     for (int32_t i = 0; i < CHANNELS * g.count * g.words; i++) {
         scratch[i] = both;
     }
-    arn_depthwise_job job = {
-        .plane_bytes = g.job.plane_bytes,
-        .pairs = 8 * pairs * p->stride_h * p->stride_h,
-        .strip_bytes = pitch,
-        .y_skip = 2 * (y->pitch - pairs * p->out_c),
-        .step = p->out_c,
-        .zero_point = p->output_zero_point,
-    };
+    arn_depthwise_job job;
+    job.plane_bytes = g.job.plane_bytes;
+    job.pairs = 8 * pairs * p->stride_h * p->stride_h;
+    job.strip_bytes = pitch;
+    job.y_skip = 2 * (y->pitch - pairs * p->out_c);
+    job.step = p->out_c;
+    job.zero_point = p->output_zero_point;
     job.strip_skip = pitch - job.pairs;
     for (int32_t channel = 0; channel < p->in_c; channel += CHANNELS, stream += CHANNELS * ARN_PLANES_WORDS) {
         int32_t place = 0, filled = 0; /* place of the strip's group, groups that are filled */

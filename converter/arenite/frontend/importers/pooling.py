@@ -108,6 +108,9 @@ def average_pool(node: NodeImport) -> Sequence[Value]:
     included = bool(node.attribute("count_include_pad", 0))
 
     def pool(y: str, axes: Sequence[WindowAxis]) -> str:
+        sizes = node.graph.tensors[y].shape[1 : 1 + len(axes)]
+        if all(axis.kernel == size and not axis.before + axis.after for axis, size in zip(axes, sizes, strict=True)):
+            return node.emit("ReduceMean", [y], axes=(1, 2), keepdims=True, clip=UNBOUNDED)  # one window: the kernel is smaller
         return node.emit("AveragePool", [y], **pool_plane(axes), count_include_pad=included, clip=UNBOUNDED)
 
     return [_pooled(node, x, _pool_window(node, x), pool)]
