@@ -34,10 +34,23 @@ static inline int32_t arn_winograd_pairs(int32_t tile, int32_t out_w) {
     return (out_w + 2 * tile - 1) / (2 * tile);
 }
 
-/* Bytes of scratch: a row of the image with its padding, transformed rows, and the products of a block and a pair of tiles. */
+/* Pairs of tiles of a strip of columns, which is done from top to bottom before the next. Results may lie over the image where both have
+ * pixels and rows of the same size: strips are then as narrow as can be, and keep what the next reads of their columns. Otherwise there is
+ * one strip, and the results of a row may lie over rows that have been read. */
+static inline int32_t arn_winograd_strip(const arn_conv_params *p, int32_t tile) {
+    const int same = p->in_c == p->out_c && p->in_w == p->out_w && p->pad_left <= 2;
+    return same ? 1 : arn_winograd_pairs(tile, p->out_w);
+}
+
+/* Bytes of columns of the image that are kept for the next strip. */
+static inline int32_t arn_winograd_kept(const arn_conv_params *p, int32_t tile) {
+    return arn_winograd_strip(p, tile) < arn_winograd_pairs(tile, p->out_w) ? p->pad_left * p->in_h * p->in_c : 0;
+}
+
+/* Bytes of scratch: a row of a strip with its padding, transformed rows, the products of a block and a pair of tiles, and kept columns. */
 static inline int32_t arn_conv_winograd_scratch(const arn_conv_params *p, int32_t tile) {
-    const int32_t pairs = arn_winograd_pairs(tile, p->out_w);
-    return (2 * tile * pairs + 2) * p->in_c + 4 * (tile + 2) * (pairs * ARN_WINOGRAD_SLOTS * p->in_c + 8);
+    const int32_t pairs = arn_winograd_strip(p, tile);
+    return (2 * tile * pairs + 2) * p->in_c + 4 * (tile + 2) * (pairs * ARN_WINOGRAD_SLOTS * p->in_c + 8) + arn_winograd_kept(p, tile);
 }
 
 #endif

@@ -49,7 +49,8 @@ def convolutions(draw: DrawFn) -> Case:
 
 def _arranged(case: Case, tile: int) -> Case:
     x, *constants = case.inputs
-    node = Node("Conv", "conv", ("x", "w", "b", "m"), ("y",), {"variant": f"winograd_{tile}"})
+    pads = (case.record["pad_top"], case.record["pad_left"], 0, 0)
+    node = Node("Conv", "conv", ("x", "w", "b", "m"), ("y",), {"variant": f"winograd_{tile}", "pads": pads})
     image = Tensor("x", x.shape, DType.INT8)
     tensors = [Tensor(name, data.shape, DType.of(data), data) for name, data in zip("wbm", constants, strict=True)]
     y_shape = tuple(case.record[name] for name in ("batch", "out_h", "out_w", "out_c"))
@@ -121,6 +122,16 @@ def test_scratch_is_known() -> None:
         OPERATORS["Conv"].scratch(node.with_attributes(variant=v), operands, [graph.tensor("y")]) for v in ("winograd_2", "winograd_4")
     ]
     assert sizes == [10 * 16 + 4 * 4 * (2 * 80 + 8), 10 * 16 + 4 * 6 * (80 + 8)]
+
+
+def test_scratch_of_strips() -> None:
+    """Where pixels and rows of image and result are of one size, of a pair of tiles and of a column of the image."""
+    attributes = {"variant": "winograd_4", "pads": (1, 1, 1, 1)}
+    node = Node("Conv", "layer", ("x",), ("y",), attributes)
+    image = Tensor("x", (1, 32, 32, 16), DType.INT8)
+    wider = Tensor("y", (1, 32, 32, 20), DType.INT8)
+    assert OPERATORS["Conv"].scratch(node, [image], [image]) == 10 * 16 + 4 * 6 * (80 + 8) + 32 * 16
+    assert OPERATORS["Conv"].scratch(node, [image], [wider]) == (8 * 4 + 2) * 16 + 4 * 6 * (4 * 80 + 8)
 
 
 @pytest.mark.emulated

@@ -57,6 +57,7 @@ def _arranged(case: Case, variant: str) -> Case:
     attributes = {"variant": variant}
     if case.op == "Conv":
         attributes |= {"strides": (p["stride_h"], p["stride_w"]), "dilations": (p["dilation_h"], p["dilation_w"]), "group": p["group"]}
+        attributes["pads"] = (p["pad_top"], p["pad_left"], 0, 0)
         y_shape = tuple(p[name] for name in ("batch", "out_h", "out_w", "out_c"))
     else:
         y_shape = (p["rows"], p["out_features"])

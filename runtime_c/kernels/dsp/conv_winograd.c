@@ -1,7 +1,7 @@
 /* Convolution from the layouts winograd_2 and winograd_4 with the DSP extension. numerics.md §3.6.
  *
- * Every row of the image is transformed once, into a ring of three rows. A row of outputs is then made a pair of tiles and a block of
- * outputs at a time: all products (winograd_core.S), then the outputs from them. */
+ * A strip of columns at a time (winograd.h), every row of the image is transformed once, into a ring of three rows. A row of outputs is
+ * then made a pair of tiles and a block of outputs at a time: all products (winograd_core.S), then the outputs from them. */
 #if defined(__ARM_FEATURE_DSP)
 
 #include "arn_kernels.h"
@@ -63,12 +63,33 @@ static inline void combine_4_channel(uint32_t first, uint32_t last, const int32_
 COMBINE(2)
 COMBINE(4)
 
-/* Row `row` of the image with `width` columns, padding around it. */
-static void pad_row(const arn_conv_params *p, const int8_t *x, int32_t row, int32_t width, int8_t *to) {
-    arn_fill_bytes(to, p->input_zero_point, width * p->in_c);
-    const int32_t within = p->in_w < width - p->pad_left ? p->in_w : width - p->pad_left;
-    if (row >= 0 && row < p->in_h && within > 0) {
-        arn_copy_bytes(to + p->pad_left * p->in_c, x + row * p->in_w * p->in_c, within * p->in_c);
+/* A strip of columns. */
+typedef struct strip {
+    int32_t first; /* column of outputs */
+    int32_t width; /* columns that it reads, padding included */
+    int8_t *row;   /* of the image, with its padding */
+    int8_t *kept;  /* of every row, the columns in front of the first one, which results may have overwritten */
+} strip;
+
+/* Makes s->row of row `row` of the image. */
+static void pad_row(const arn_conv_params *p, const strip *s, const int8_t *x, int32_t row) {
+    const int32_t depth = p->in_c, left = s->first - p->pad_left;
+    int32_t begin = left < 0 ? 0 : left;
+    const int32_t end = left + s->width < p->in_w ? left + s->width : p->in_w;
+    if (row < 0 || row >= p->in_h || end - begin < s->width) {
+        arn_fill_bytes(s->row, p->input_zero_point, s->width * depth);
+    }
+    if (row < 0 || row >= p->in_h || begin >= end) {
+        return;
+    }
+    int8_t *const kept = s->kept + row * p->pad_left * depth;
+    if (s->first > 0) {
+        arn_copy_bytes(s->row, kept, p->pad_left * depth);
+        begin = s->first;
+    }
+    arn_copy_bytes(s->row + (begin - left) * depth, x + (row * p->in_w + begin) * depth, (end - begin) * depth);
+    if (s->first + s->width - 2 < p->out_w) { /* another strip follows */
+        arn_copy_bytes(kept, s->row + (s->width - 2) * depth, p->pad_left * depth);
     }
 }
 
@@ -86,11 +107,12 @@ static void transform_row(const form *f, int32_t depth, int32_t pairs, const int
     }
 }
 
-/* A row of outputs. The last pair of tiles may reach beyond it: its outputs go aside first. */
-static void output_row(const arn_conv_params *p, const form *f, const uint32_t *x, const int32_t *stream, int32_t *sums, int8_t *y) {
+/* `left` outputs of a row. The last pair of tiles may reach beyond them: its outputs go aside first. */
+static void output_row(const arn_conv_params *p, const form *f, const uint32_t *x, const int32_t *stream, int32_t *sums, int8_t *y,
+                       int32_t left) {
     const int32_t words = arn_winograd_words(f->tile, p->in_c), step = ARN_WINOGRAD_SLOTS * p->in_c;
     arn_winograd_job job = {x, arn_winograd_steps(p->in_c), 4 * step, NULL, sums, f->tile};
-    for (int32_t left = p->out_w; left > 0; left -= 2 * f->tile, y += 2 * f->tile * p->out_c) {
+    for (; left > 0; left -= 2 * f->tile, y += 2 * f->tile * p->out_c) {
         const int32_t *block = stream;
         for (int32_t n = 0; n < p->out_c; n += ARN_WINOGRAD_BLOCK, block += words) {
             job.stream = block + 2 * ARN_WINOGRAD_BLOCK;
@@ -110,20 +132,24 @@ static void output_row(const arn_conv_params *p, const form *f, const uint32_t *
 }
 
 static void convolve(const arn_conv_params *p, const form *f, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
-    const int32_t depth = p->in_c, pairs = arn_winograd_pairs(f->tile, p->out_w), length = p->out_w * p->out_c;
-    const int32_t width = 2 * f->tile * pairs + 2;
+    const int32_t depth = p->in_c, pairs = arn_winograd_strip(p, f->tile), columns = 2 * f->tile * pairs;
     uint32_t *const ring = scratch;
     int32_t *const sums = (int32_t *)(ring + pairs * (f->tile + 2) * ARN_WINOGRAD_SLOTS * depth);
-    int8_t *const row = (int8_t *)(sums + 8 * (f->tile + 2));
-    int32_t slot = 0; /* of the row that comes next: its number modulo 3 */
-    for (int32_t r = 0; r < p->out_h + 2; r++) {
-        pad_row(p, x, r - p->pad_top, width, row);
-        transform_row(f, depth, pairs, row, ring + slot * depth, slot < 2 ? 3 * depth : 0);
-        slot = slot == 2 ? 0 : slot + 1;
-        if (r >= 2) {
-            output_row(p, f, ring + slot * depth, stream, sums, y);
-            arn_clamp_bytes(y, length, p->activation_min, p->activation_max);
-            y += length;
+    strip s = {0, columns + 2, (int8_t *)(sums + 8 * (f->tile + 2)), NULL};
+    s.kept = s.row + s.width * depth;
+    for (; s.first < p->out_w; s.first += columns) {
+        const int32_t outputs = p->out_w - s.first < columns ? p->out_w - s.first : columns;
+        int8_t *out = y + s.first * p->out_c;
+        int32_t slot = 0; /* of the row that comes next: its number modulo 3 */
+        for (int32_t r = 0; r < p->out_h + 2; r++) {
+            pad_row(p, &s, x, r - p->pad_top);
+            transform_row(f, depth, pairs, s.row, ring + slot * depth, slot < 2 ? 3 * depth : 0);
+            slot = slot == 2 ? 0 : slot + 1;
+            if (r >= 2) {
+                output_row(p, f, ring + slot * depth, stream, sums, out, outputs);
+                arn_clamp_bytes(out, outputs * p->out_c, p->activation_min, p->activation_max);
+                out += p->out_w * p->out_c;
+            }
         }
     }
 }

@@ -45,21 +45,28 @@ static uint32_t add_row(uint32_t acc, const arn_conv_params *p, const weights *w
     return acc;
 }
 
-/* Row `row` of the image with the padding that windows read. */
-static void copy_row(const arn_conv_params *p, const int8_t *x, int32_t row, int8_t *to) {
-    for (int32_t i = 0, at = -p->pad_left; i < p->out_w + 2; i++, at++, to += p->in_c) {
-        if (row >= 0 && row < p->in_h && at >= 0 && at < p->in_w) {
-            memcpy(to, x + (row * p->in_w + at) * p->in_c, (size_t)p->in_c);
+/* Row `row` of the image from column `first` - pad_left on, `width` columns with the padding that windows read. `kept` holds of every row
+ * the columns in front of `first`, which results may have overwritten. */
+static void copy_row(const arn_conv_params *p, const int8_t *x, int32_t row, int32_t first, int32_t width, int8_t *kept, int8_t *to) {
+    const int inside = row >= 0 && row < p->in_h;
+    for (int32_t i = 0, at = first - p->pad_left; i < width; i++, at++) {
+        if (inside && at >= 0 && at < p->in_w) {
+            const int8_t *from = at < first ? kept + (row * p->pad_left + i) * p->in_c : x + (row * p->in_w + at) * p->in_c;
+            memcpy(to + i * p->in_c, from, (size_t)p->in_c);
         } else {
-            memset(to, p->input_zero_point, (size_t)p->in_c);
+            memset(to + i * p->in_c, p->input_zero_point, (size_t)p->in_c);
         }
+    }
+    if (inside && first + width - 2 < p->out_w) { /* another strip follows */
+        memcpy(kept + row * p->pad_left * p->in_c, to + (width - 2) * p->in_c, (size_t)(p->pad_left * p->in_c));
     }
 }
 
-/* A row of outputs from the three rows that it reads. */
-static void output_row(const arn_conv_params *p, int32_t tile, const int8_t *const rows[3], const int32_t *stream, int8_t *y) {
+/* `count` outputs of a row from the three rows that they read. */
+static void output_row(const arn_conv_params *p, int32_t tile, const int8_t *const rows[3], const int32_t *stream, int8_t *y,
+                       int32_t count) {
     const int32_t steps = arn_winograd_steps(p->in_c), words = arn_winograd_words(tile, p->in_c);
-    for (int32_t ox = 0; ox < p->out_w; ox++) {
+    for (int32_t ox = 0; ox < count; ox++) {
         for (int32_t n = 0; n < p->out_c; n++) {
             const int32_t *block = stream + n / ARN_WINOGRAD_BLOCK * words;
             const int32_t o = n % ARN_WINOGRAD_BLOCK;
@@ -73,15 +80,21 @@ static void output_row(const arn_conv_params *p, int32_t tile, const int8_t *con
     }
 }
 
-/* Rows are copied before outputs are written that may lie over them. They are counted from the first row of padding. */
+/* Strip by strip (winograd.h), rows are copied before outputs are written that may lie over them. Rows are counted from the first row of
+ * padding. */
 static void convolve(const arn_conv_params *p, int32_t tile, const int8_t *x, const int32_t *stream, int8_t *y, int8_t *ring) {
-    const int32_t line = (p->out_w + 2) * p->in_c;
-    for (int32_t row = 0; row < p->out_h + 2; row++) {
-        copy_row(p, x, row - p->pad_top, ring + row % 3 * line);
-        if (row >= 2) {
-            const int8_t *const rows[3] = {ring + (row - 2) % 3 * line, ring + (row - 1) % 3 * line, ring + row % 3 * line};
-            output_row(p, tile, rows, stream, y);
-            y += p->out_w * p->out_c;
+    const int32_t columns = 2 * tile * arn_winograd_strip(p, tile), width = columns + 2, line = width * p->in_c;
+    int8_t *const kept = ring + 3 * line;
+    for (int32_t first = 0; first < p->out_w; first += columns) {
+        const int32_t count = p->out_w - first < columns ? p->out_w - first : columns;
+        int8_t *out = y + first * p->out_c;
+        for (int32_t row = 0; row < p->out_h + 2; row++) {
+            copy_row(p, x, row - p->pad_top, first, width, kept, ring + row % 3 * line);
+            if (row >= 2) {
+                const int8_t *const rows[3] = {ring + (row - 2) % 3 * line, ring + (row - 1) % 3 * line, ring + row % 3 * line};
+                output_row(p, tile, rows, stream, out, count);
+                out += p->out_w * p->out_c;
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ from arenite.graph.operators.declaration import (
     given,
 )
 from arenite.graph.operators.tap_pairs import scratch_bytes
-from arenite.graph.operators.window_overlaps import conv_overlaps, depthwise_overlaps
+from arenite.graph.operators.window_overlaps import conv_overlaps, depthwise_overlaps, is_by_strips
 from arenite.graph.tensor import Tensor
 
 WINDOW = (
@@ -159,9 +159,7 @@ def _conv_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
     """arn_conv_paired_scratch of runtime_c/kernels/paired.h, arn_conv_winograd_scratch of winograd.h."""
     variant = str(node.attributes.get("variant"))
     if variant in WINOGRAD_TILES:
-        tile, depth = WINOGRAD_TILES[variant], given(inputs, 0).shape[3]
-        pairs = -(-outputs[0].shape[2] // (2 * tile))
-        return (2 * tile * pairs + 2) * depth + 4 * (tile + 2) * (pairs * 5 * depth + 8)
+        return _winograd_scratch(WINOGRAD_TILES[variant], given(inputs, 0).shape, outputs[0].shape, node.attributes["pads"][1])
     if variant != "paired":
         return 0
     _, kernel_h, kernel_w, depth = given(inputs, 1).shape
@@ -171,6 +169,14 @@ def _conv_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
     width = (outputs[0].shape[2] - 1) * int(node.attributes["strides"][1]) + (kernel_w - 1) * int(node.attributes["dilations"][1]) + 1
     pitch = fours(width * given(inputs, 0).shape[3] + 3)
     return columns + kernel_h * (pitch + 3 * kernel_w) + 4
+
+
+def _winograd_scratch(tile: int, x: Shape, y: Shape, pad_left: int) -> int:
+    (_, height, _, depth), pairs = x, -(-y[2] // (2 * tile))
+    by_strips = is_by_strips(x, y, pad_left)
+    kept = pad_left * height * depth if by_strips and pairs > 1 else 0
+    pairs = 1 if by_strips else pairs
+    return (2 * tile * pairs + 2) * depth + 4 * (tile + 2) * (pairs * 5 * depth + 8) + kept
 
 
 def fours(taps: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from arenite.graph.node import Node
 from arenite.graph.operators import window_progress as order
-from arenite.graph.operators.declaration import Inputs, Overlap, given
+from arenite.graph.operators.declaration import Inputs, Overlap, Shape, given
 from arenite.graph.operators.progress import Progress, of_operand
 from arenite.graph.operators.tap_pairs import CHUNK, TapAxis, along_rows
 from arenite.graph.operators.window_progress import Windows
@@ -23,13 +23,20 @@ def conv_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapp
     if variant == "paired" and group == 1:
         return of_operand(_paired(windows, weight[3]), outputs[0].bytes)
     if variant in ("winograd_2", "winograd_4"):
-        return of_operand([order.by_ring(windows)], outputs[0].bytes)
+        pitch = windows.columns.size * windows.in_pixel
+        by_strips = is_by_strips(given(inputs, 0).shape, outputs[0].shape, windows.columns.pad)
+        return of_operand([order.by_ring(windows, pitch if by_strips else 1)], outputs[0].bytes)
     if variant in ("wide", "float32"):
         filters = windows.out_c // group
         block = FLOAT_BLOCK if variant == "float32" else 1
         turns = [(g * filters + _last(filters, block), g * weight[3]) for g in (0, group - 1)]
         return of_operand([order.by_block(windows, *turns)], outputs[0].bytes)
     return {}
+
+
+def is_by_strips(x: Shape, y: Shape, pad_left: int) -> bool:
+    """The Winograd kernels make narrow strips of columns: arn_winograd_strip of runtime_c/kernels/winograd.h."""
+    return x[2:] == y[2:] and pad_left <= 2
 
 
 def _paired(windows: Windows, depth: int) -> list[Progress]:

@@ -109,7 +109,10 @@ def by_row(w: Windows) -> Progress:
 
 
 def by_ring(w: Windows, step: int = 1) -> Progress:
-    """Every row of the image is copied once, at the latest when a row of outputs needs it: conv_winograd.c."""
+    """Every row of the image is copied once, at the latest when a row of outputs needs it: conv_winograd.c.
+
+    There, where rows of image and result are of one size, it is the rows of a strip of columns: a step is such a row.
+    """
     line, rows = w.columns.size * w.in_pixel, w.rows
     needed = np.minimum(np.arange(rows.windows) * rows.stride - rows.pad + (rows.taps - 1) * rows.dilation + 1, rows.size)
     before = np.maximum.accumulate(np.concatenate([[0], np.maximum(needed, 0)]))[:-1]
