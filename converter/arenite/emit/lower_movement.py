@@ -15,7 +15,7 @@ from arenite.errors import Unsupported, UnsupportedModelError
 from arenite.graph import DType, Node, Tensor
 from arenite.graph.operators import MAX_DIMS, Record
 
-MOVEMENT_OPERATORS = ("Concat", "Slice", "Transpose", "Pad", "Reshape", "Expand", "BitCast")
+MOVEMENT_OPERATORS = ("Concat", "Slice", "Transpose", "Pad", "Reshape", "Expand", "BitCast", "Leading")
 MAX_COPIES = 64
 """Calls that one node may become where its view has more than MAX_DIMS dimensions."""
 
@@ -97,7 +97,7 @@ def lower_movement(file: str, node: Node, inputs: Sequence[Tensor], output: Tens
             return _copies(file, node, 0, _transpose(node, inputs[0], output), output.dtype)
         case "Expand":
             return _copies(file, node, 0, _expand(inputs[0], output), output.dtype)
-        case "Reshape" | "BitCast":
+        case "Reshape" | "BitCast" | "Leading":
             return _copies(file, node, 0, View((output.elements,), (1,), (1,)), output.dtype)
     raise ValueError(f"{node.name}: {node.op} does not move elements")
 

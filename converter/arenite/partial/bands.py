@@ -97,6 +97,11 @@ def slice_rows(source: Tensor, first: int, result: Tensor, name: str, band: Band
     return Node("Slice", name, (source.name,), (result.name,), attributes, band=band)
 
 
+def leading_rows(source: str, result: Tensor, name: str, band: Band) -> Node:
+    """The node of the layer `name` that is `result`, the first rows of `source`."""
+    return Node("Leading", name, (source,), (result.name,), {"shape": result.shape}, band=band)
+
+
 def join_rows(parts: tuple[str, ...], result: Tensor, name: str, band: Band) -> Node:
     """The node of the layer `name` that is `result`, bands one below the other."""
     return Node("Concat", name, parts, (result.name,), {"axis": 1}, band=band)

@@ -1,7 +1,7 @@
 """How many bytes are live at each step, where bands of a tensor are parts of it that live each on their own.
 
-A quick account for the search, of what no placement can avoid: rows cut from a tensor are its bytes, bands that are joined are written
-where the whole will be, and bytes that nobody reads again are free. Where tensors lie, and what arena this takes, is for the planner to say.
+A quick account for the search, of what no placement can avoid: rows cut from a tensor are its bytes, bands that are joined are
+written where the whole will be, and bytes that nobody reads again are free. Where tensors lie, and in what arena, the planner says.
 """
 
 from __future__ import annotations
@@ -68,17 +68,15 @@ def _homes(graph: Graph, order: Sequence[int]) -> dict[str, _Home]:
     joined: dict[str, tuple[str, int]] = {}
     nodes = [graph.nodes[index] for index in order]
     producers = {name: node for node in nodes for name in node.outputs}
-    rejoined = {node.output for node in nodes if is_row_join(graph, node) and _rejoins(graph, node, producers)}
-    parts = {name for node in nodes if node.output in rejoined for name in node.inputs}
     for node in nodes:
-        if not is_row_join(graph, node) or node.output in rejoined:
+        if not is_row_join(graph, node):
             continue
         offset = 0
         for name in node.inputs:
             assert name is not None
             made = producers.get(name)
             # Rows that are kept are copied; bands that are views of something else, too.
-            if made is not None and made.op not in VIEWS and name not in joined and name not in graph.outputs and name not in parts:
+            if made is not None and made.op not in VIEWS and name not in joined and name not in graph.outputs:
                 joined[name] = node.output, offset
             offset += graph.tensors[name].bytes
     own = {name for name in producers if name not in joined}
@@ -94,7 +92,7 @@ def _homes(graph: Graph, order: Sequence[int]) -> dict[str, _Home]:
     for node in nodes:
         if node.output in joined:
             settle(node.output)
-        elif (node.op in VIEWS and node.input in homes) or node.output in rejoined:
+        elif node.op in VIEWS and node.input in homes:
             homes[node.output] = homes[node.input]
         elif is_row_view(graph, node):
             x = graph.tensors[node.input]
@@ -102,17 +100,6 @@ def _homes(graph: Graph, order: Sequence[int]) -> dict[str, _Home]:
             offset = node.attributes["starts"][axis] * prod(x.shape[axis + 1 :]) * x.dtype.itemsize
             homes[node.output] = _Home(homes[node.input].root, homes[node.input].offset + offset)
     return homes
-
-
-def _rejoins(graph: Graph, node: Node, producers: dict[str, Node]) -> bool:
-    """The operands are neighbouring rows cut from one tensor: the result is those rows of it."""
-    made = [producers.get(str(name)) for name in node.inputs]
-    if any(each is None or not is_row_view(graph, each) for each in made):
-        return False
-    cuts = [each for each in made if each is not None]
-    ends = [cut.attributes["starts"][1] + cut.attributes["sizes"][1] for cut in cuts]
-    starts = [cut.attributes["starts"][1] for cut in cuts]
-    return len({cut.input for cut in cuts}) == 1 and starts[1:] == ends[:-1]
 
 
 def _spans(graph: Graph, order: Sequence[int], homes: dict[str, _Home]) -> dict[str, tuple[int, int]]:
@@ -157,12 +144,18 @@ def _account(spread: list[tuple[int, int, int, int]], change: NDArray[np.int64])
 
 
 def _taken(graph: Graph, node: Node, spans: dict[str, tuple[int, int]], step: int) -> int:
-    """Bytes of an operand that dies here and that the result takes."""
-    if node.op in VIEWS or not OPERATORS[node.op].in_place:
+    """Bytes of an operand that dies here which the result lies over, at best."""
+    if node.op in VIEWS or len(node.outputs) != 1:
         return 0
-    output = graph.tensors[node.output]
+    operands = [None if name is None else graph.tensors[name] for name in node.inputs]
+    result = graph.tensors[node.output]
+    distances = {position: overlap.distance for position, overlap in OPERATORS[node.op].overlaps(node, operands, [result]).items()}
     for position in OPERATORS[node.op].in_place:
-        name = node.inputs[position] if position < len(node.inputs) else None
-        if name in spans and spans[name][1] == step and graph.tensor(name).bytes >= output.bytes and spans[name][0] < step:
-            return output.bytes
-    return 0
+        if position < len(operands) and (x := operands[position]) is not None and x.elements == result.elements:
+            distances.setdefault(position, 0)
+    saved = [
+        x.bytes + result.bytes - max(distance + x.bytes, result.bytes)
+        for position, distance in distances.items()
+        if (x := operands[position]) is not None and x.name in spans and spans[x.name] == (spans[x.name][0], step)
+    ]
+    return max(saved, default=0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from arenite.graph import Band, Graph, Node
 from arenite.partial.bands import Rows, band, join_rows, rows_of, slice_rows
 from arenite.partial.groups import Group
-from arenite.partial.pieces import cut_up, kept_at_once
+from arenite.partial.pieces import consumed, kept_at_once
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,6 @@ class Writer:
     def rewritten(self) -> Graph:
         """The group's graph with these nodes in the place of the group's, which are neighbours."""
         first, last = self.group.nodes[0], self.group.nodes[-1]
-        self.graph.nodes[first : last + 1] = kept_at_once(cut_up(self.graph, self.group, self.nodes))
+        self.graph.nodes[first : last + 1] = kept_at_once(consumed(self.graph, self.group, self.nodes))
         self.graph.prune()
         return self.graph

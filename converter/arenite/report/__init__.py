@@ -1,7 +1,7 @@
 """What a person reads about a converted model: one Report, four views of it."""
 
 from arenite.report.as_json import from_json, to_json
-from arenite.report.build import Circumstances, build_report
+from arenite.report.build import Circumstances, build_report, session_bytes
 from arenite.report.contents import KernelOffer, Layer, Limits, Report, ReportPort, ReportState
 from arenite.report.html import to_html
 from arenite.report.markdown import to_markdown
@@ -21,6 +21,7 @@ __all__ = [
     "from_json",
     "render_report",
     "render_summary",
+    "session_bytes",
     "to_html",
     "to_json",
     "to_markdown",

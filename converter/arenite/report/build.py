@@ -21,6 +21,11 @@ MODEL_STRUCT_BYTES, SESSION_STRUCT_BYTES, REGION_STRUCT_BYTES = 28, 16, 8
 """sizeof(arn_model), sizeof(arn_session), sizeof(arn_region) on a 32-bit core (a test compiles them)."""
 
 
+def session_bytes(memories: int) -> int:
+    """RAM of the interpreter outside arena and stack, on a 32-bit core."""
+    return MODEL_STRUCT_BYTES + SESSION_STRUCT_BYTES + REGION_STRUCT_BYTES * memories
+
+
 @dataclass(frozen=True)
 class Circumstances:
     """What the report says beyond what the program holds."""
@@ -73,7 +78,7 @@ def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, a
         arena_lower_bound_bytes=plan.lower_bound,
         arena_proven_optimal=plan.proven_optimal,
         peak_step=_Steps(program, plan).first(plan.peak_step),
-        session_bytes=MODEL_STRUCT_BYTES + SESSION_STRUCT_BYTES + REGION_STRUCT_BYTES * len(program.memories),
+        session_bytes=session_bytes(len(program.memories)),
         weight_bytes=program.weight_bytes,
         macs=program.macs,
         model_bytes=len(arn),

@@ -1,0 +1,110 @@
+"""Ways of executing a part of a graph in bands, and what each of them costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from arenite.graph import OPERATORS, Graph, Node
+from arenite.partial.groups import Group
+from arenite.partial.line_buffers import with_line_buffers
+from arenite.partial.patches import with_patches
+from arenite.partial.residency import live_bytes
+from arenite.variants import Offer
+from arenite.variants.cost import cycles
+
+INPUT_ROWS = (32, 16, 8, 4, 2, 1)
+"""By how many rows bands with line buffers may move down their operands."""
+BANDS = (2, 3, 4, 6, 8, 12, 16)
+"""Into how many bands results are cut whose halos are computed again."""
+COPY_CYCLES = 0.75
+"""Of a byte that is copied."""
+CALL_CYCLES = 300
+"""Of a kernel call, around its loops."""
+
+
+class Kind(Enum):
+    LINE_BUFFERS = "line buffers"
+    PATCHES = "patches"
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """The layers `nodes` of `source` in bands; `nodes` are neighbours in its order."""
+
+    source: Graph
+    nodes: tuple[int, ...]
+    kind: Kind
+    amount: int
+    """LINE_BUFFERS: rows of its operand that a band moves on by, at most. PATCHES: bands."""
+    features: frozenset[str]
+    """Of the core, for the estimate of cycles."""
+
+    @cached_property
+    def graph(self) -> Graph:
+        group = Group(self.source, self.nodes)
+        return with_line_buffers(group, self.amount) if self.kind is Kind.LINE_BUFFERS else with_patches(group, self.amount)
+
+    @cached_property
+    def live_bytes(self) -> int:
+        """Most bytes live at once, as far as placement has its way."""
+        return int(live_bytes(self.graph, range(len(self.graph.nodes))).max())
+
+    @cached_property
+    def cycles(self) -> float:
+        """Estimated, of an inference beyond that of the source."""
+        return graph_cycles(self.graph, self.features) - graph_cycles(self.source, self.features)
+
+
+def with_less_scratch(graph: Graph, nodes: tuple[int, ...], offers: Mapping[int, tuple[Offer, ...]], most: int) -> Graph:
+    """`graph`, each of `nodes` whose kernel needs more than `most` bytes of scratch memory with the fastest that does not, if any."""
+    result = graph.copy()
+    for index in nodes:
+        node = graph.nodes[index]
+        if index in offers and scratch(graph, node) > most:
+            ways = [(node.with_attributes(variant=offer.variant), offer.cycles) for offer in offers[index]]
+            fitting = [way for way in ways if scratch(graph, way[0]) <= most]
+            result.nodes[index] = min(fitting, key=lambda way: way[1], default=(node, 0.0))[0]
+    return result
+
+
+def scratch(graph: Graph, node: Node) -> int:
+    operands = [None if name is None else graph.tensors[name] for name in node.inputs]
+    return OPERATORS[node.op].scratch(node, operands, [graph.tensors[name] for name in node.outputs])
+
+
+def macs(graph: Graph) -> int:
+    total = 0
+    for node in graph.nodes:
+        operands = [None if name is None else graph.tensors[name] for name in node.inputs]
+        total += OPERATORS[node.op].macs(operands, graph.tensors[node.output].shape)
+    return total
+
+
+def kept_bytes(graph: Graph) -> int:
+    """Bytes of rows that windows hand on to the next, which are copied."""
+    joined = {name for node in graph.nodes if node.op == "Concat" and node.band is not None for name in node.inputs}
+    outside = {node.band.tensor for node in graph.nodes if node.band is not None and node.op not in ("Slice", "Concat")}
+    return sum(
+        graph.tensors[node.output].bytes
+        for node in graph.nodes
+        if node.op == "Slice" and node.output in joined and node.band is not None and node.band.tensor in outside
+    )
+
+
+def graph_cycles(graph: Graph, features: frozenset[str]) -> float:
+    """Estimated, of the layers that partial execution changes: products, copies and calls."""
+    total = COPY_CYCLES * kept_bytes(graph)
+    for node in graph.nodes:
+        if node.op in ("Conv", "DepthwiseConv") and node.attributes.get("variant") != "float32":
+            total += cycles(graph, node, str(node.attributes["variant"]), features)
+        if node.op not in ("Concat", "Slice", "Reshape"):
+            total += CALL_CYCLES
+    return total
+
+
+def amounts(kind: Kind) -> Iterator[int]:
+    """From the coarsest to the finest."""
+    yield from INPUT_ROWS if kind is Kind.LINE_BUFFERS else BANDS

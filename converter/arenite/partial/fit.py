@@ -1,0 +1,66 @@
+"""fit(): a graph and its plan, executed in bands as far as a limit on memory asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from arenite.graph import Graph
+from arenite.partial.candidates import Kind
+from arenite.partial.search import Execution, Search
+from arenite.plan import MemoryPlan, plan
+from arenite.variants import Offer
+
+BOTH = (Kind.LINE_BUFFERS, Kind.PATCHES)
+
+
+def search(
+    graph: Graph,
+    plain: MemoryPlan,
+    *,
+    features: frozenset[str],
+    offers: Mapping[int, tuple[Offer, ...]],
+    keep_inputs: bool = False,
+    kinds: tuple[Kind, ...] = BOTH,
+) -> Search:
+    """A search for executions of `graph`, whose `plain` plan is given. `features` of the core are for the estimate of cycles, `offers` are
+    the kernels that nodes can take, by index."""
+    positions = {index: step for step, index in enumerate(plain.order)}
+    ordered = graph.copy()
+    ordered.nodes = [graph.nodes[index] for index in plain.order]
+    return Search(
+        graph=ordered,
+        plain=plain,
+        make_plan=lambda banded: plan(banded, keep_inputs=keep_inputs, order=range(len(banded.nodes))),
+        features=features,
+        offers={positions[index]: offered for index, offered in offers.items()},
+        kinds=kinds,
+    )
+
+
+def fit(graph: Graph, plain: MemoryPlan, looking: Search, most: int | None) -> Execution:
+    """The cheapest execution found with an arena of `most` bytes, or the one with the smallest arena.
+
+    Where the plain plan will do (None: there is no limit), or nothing is better, graph and plan are as given.
+    """
+    as_given = Execution(graph, plain)
+    if most is None or plain.arena_bytes <= most:
+        return as_given
+    found = looking.within(most)
+    return found if found.groups else as_given
+
+
+def moved_offers(graph: Graph, offers: Mapping[int, tuple[Offer, ...]], found: Execution) -> dict[int, tuple[Offer, ...]]:
+    """`offers` by index into the nodes of `found.graph`: bands have those of their layer in `graph`."""
+    by_result = {graph.nodes[index].output: offered for index, offered in offers.items()}
+    moved = {}
+    for index, node in enumerate(found.graph.nodes):
+        result = node.output if node.band is None else node.band.tensor
+        if result in by_result and node.op not in ("Slice", "Concat", "Leading"):
+            moved[index] = by_result[result]
+    return moved
+
+
+def only(kind: Kind, looking: Search) -> Search:
+    """The same search for one kind of bands."""
+    return replace(looking, kinds=(kind,))

@@ -1,0 +1,47 @@
+"""What partial execution did, and what would help where it is not enough, in sentences."""
+
+from __future__ import annotations
+
+from arenite.graph import Graph
+from arenite.partial.candidates import Kind
+from arenite.partial.search import BandedGroup, Execution
+
+
+def sentences(graph: Graph, plain_arena: int, found: Execution) -> tuple[str, ...]:
+    """For the notes of a report; none where nothing is executed in bands. `graph`: before it was."""
+    if not found.groups:
+        return ()
+    parts = "; ".join(_group(graph, group) for group in found.groups)
+    cost = [
+        "no multiply-accumulate is computed twice" if not found.extra_macs else f"{found.extra_macs:,} multiply-accumulates more",
+        f"{found.copied_bytes:,} bytes of rows are copied",
+        f"{found.calls:,} kernel calls more, about {100 * found.slowdown:.1f} % slower (estimated)",
+    ]
+    return (f"executed in bands of rows: {parts}. Arena {found.plan.arena_bytes:,} instead of {plain_arena:,} bytes; {', '.join(cost)}.",)
+
+
+def _group(graph: Graph, group: BandedGroup) -> str:
+    producers = graph.producers()
+    first, last = producers[group.layers[0]].name, producers[group.layers[-1]].name
+    layers = f"{first} to {last} ({len(group.layers)} layers)"
+    if group.kind is Kind.PATCHES:
+        return f"{layers}, {group.amount} bands that compute what they share again"
+    rows = "1 row" if group.amount == 1 else f"{group.amount} rows"
+    return f"{layers}, line buffers, up to {rows} of operands at a time"
+
+
+def shortage(source: str, found: Execution, limit: int, session: int, hints: tuple[str, ...]) -> str:
+    """Why `limit` bytes of RAM are not enough, and what would help. `session`: bytes beside the arena."""
+    graph, plan = found.graph, found.plan
+    node = graph.nodes[plan.order[plan.peak_step]]
+    rows = "" if node.band is None else f", rows {node.band.rows[0]} to {node.band.rows[1] - 1}"
+    operands = [graph.tensors[name] for name in node.inputs if name is not None and not graph.tensors[name].is_constant]
+    shapes = ", ".join("×".join(map(str, tensor.shape)) for tensor in (*operands, graph.tensors[node.output]))
+    least = plan.arena_bytes + session
+    how = "executed in bands of rows already" if found.groups else "and no part of it can be executed in bands with less"
+    remedies = "\n".join(f"  - {hint}" for hint in (f"--max-ram {least}: the least that was found", *hints))
+    return (
+        f"{source}: does not fit --max-ram of {limit:,} bytes: the best plan found needs {least:,} (arena {plan.arena_bytes:,}, session "
+        f"{session}), {how}.\nThe peak is at step {plan.peak_step} of {len(plan.order)}, {node.name} ({node.op}{rows}; {shapes}). "
+        f"What would help:\n{remedies}"
+    )
