@@ -7,7 +7,12 @@
  *
  *     bias
  *     for each tap across the axis, for each sequence: its pairs of taps, int16, low halfword first, filled up with zeros to equal parts
- *     multiplier */
+ *     multiplier
+ *
+ * The kernel for the DSP extension goes through an image four input channels at a time, in each group through chunks of outputs along the
+ * axis, and in a chunk through the places across it, phase by phase. It reads what the windows of a place reach in the chunk, unless an
+ * earlier place of the chunk has, and then writes the outputs of the group there; of the last, incomplete group it reads all of the last
+ * four channels, and uses its own. So an output may lie over pixels of its group that only chunks and places up to its own reach. */
 #ifndef ARN_TAP_PAIRS_H
 #define ARN_TAP_PAIRS_H
 

@@ -21,10 +21,12 @@ typedef struct walk {
     int32_t across_pitch;
     int32_t residues;
     int32_t length; /* words of a sequence */
+    int32_t read;   /* of them that are multiplied with more than the zeros which fill up */
     int32_t plane;  /* words of a channel */
     uint32_t *sequences;
-    const int8_t *image; /* at the first of `channels` channels, at most CHANNELS */
-    int32_t channels;
+    const int8_t *image; /* at the first of the channels that are loaded: CHANNELS, or all where they are fewer */
+    int32_t loaded;
+    int32_t first; /* of the loaded channels that is not done yet */
     int32_t begin; /* the first output of the chunk */
     int32_t count; /* its outputs */
     uint32_t padding;
@@ -44,29 +46,36 @@ static uint32_t load_pixel(const int8_t *from, int32_t channels) {
 /* Words [begin, end) of a sequence of which pixels [inside, behind) lie at from + n · step, and the others are padding. */
 static ARN_NOINLINE void store_edge(const walk *w, uint32_t *to, const int8_t *from, int32_t step, int32_t begin, int32_t end,
                                     int32_t inside, int32_t behind) {
+    const uint32_t both = (w->padding & 0x00ff00ffu) | ((w->padding & 0x00800080u) << 1) * 255u; /* int16 */
     for (int32_t i = begin; i < end; i++) {
+        if (2 * i + 1 < inside || 2 * i >= behind) {
+            for (int32_t c = 0; c < CHANNELS; c++) {
+                to[i + c * w->plane] = both;
+            }
+            continue;
+        }
         uint32_t pixel[2];
         for (int32_t j = 0; j < 2; j++) {
             const int32_t n = 2 * i + j;
-            pixel[j] = n >= inside && n < behind ? load_pixel(from + n * step, w->channels) : w->padding;
+            pixel[j] = n >= inside && n < behind ? load_pixel(from + n * step, w->loaded) : w->padding;
         }
         const arn_interleave_job job = {(const int8_t *)&pixel[0], (const int8_t *)&pixel[1], 0, 0, to + i, 4 * w->plane, 0, 1, 1, 0, 0};
         arn_interleave(&job);
     }
 }
 
-/* Pixels n of [0, 2 · length) at from + n · step; outside [inside, behind) padding. */
+/* Pixels n of [0, 2 · end) at from + n · step; outside [inside, behind) padding. */
 static ARN_NOINLINE void store_sequence(const walk *w, uint32_t *to, const int8_t *from, int32_t step, int32_t inside, int32_t behind) {
-    int32_t whole = w->length, end = w->length; /* the words [whole, end) lie inside */
-    if (w->channels == CHANNELS && behind / 2 > (inside + 1) / 2) {
-        whole = (inside + 1) / 2;
-        end = behind / 2;
-        const int8_t *const first = from + 2 * whole * step;
-        const arn_interleave_job job = {first, first + step, 2 * step, 2 * step, to + whole, 4 * w->plane, 4, end - whole, 1, 0, 0};
-        arn_interleave(&job);
+    const int32_t begin = (inside + 1) / 2, end = behind / 2; /* words that lie inside */
+    if (w->loaded < CHANNELS || end <= begin) {
+        store_edge(w, to, from, step, 0, w->read, inside, behind);
+        return;
     }
-    store_edge(w, to, from, step, 0, whole, inside, behind);
-    store_edge(w, to, from, step, end, w->length, inside, behind);
+    const int8_t *const first = from + 2 * begin * step;
+    const arn_interleave_job job = {first, first + step, 2 * step, 2 * step, to + begin, 4 * w->plane, 4, end - begin, 1, 0, 0};
+    arn_interleave(&job);
+    store_edge(w, to, from, step, 0, begin, inside, behind);
+    store_edge(w, to, from, step, end, w->read, inside, behind);
 }
 
 static int32_t least(int32_t a, int32_t b) {
@@ -75,13 +84,13 @@ static int32_t least(int32_t a, int32_t b) {
 
 /* The sequences of the pixels at `position` across the axis. */
 static ARN_NOINLINE void store_row(const walk *w, uint32_t *to, int32_t position) {
-    const int32_t step = w->along.unit * w->along.stride, limit = 2 * w->length;
+    const int32_t step = w->along.unit * w->along.stride, limit = 2 * w->read;
     const int outside = position < 0 || position >= w->across.in;
     const int8_t *const row = outside ? w->image : w->image + position * w->across_pitch;
     for (int32_t r = 0; r < w->residues; r++, to += w->length) {
         const int32_t origin = w->begin * w->along.start - w->along.pad + w->along.unit * r;
         if (outside || origin >= w->along.in) {
-            store_edge(w, to, row, 0, 0, w->length, 0, 0);
+            store_edge(w, to, row, 0, 0, w->read, 0, 0);
             continue;
         }
         const int32_t inside = origin < 0 ? (step - 1 - origin) / step : 0;
@@ -107,11 +116,22 @@ static void list_parts(const walk *w, const uint32_t **table, int32_t slot) {
 static ARN_NOINLINE void filter(const arn_depthwise_conv_params *p, const walk *w, const uint32_t *const *table, const int32_t *stream,
                                 int8_t *y, int32_t step) {
     const int32_t words = arn_tap_pairs_words(p), multiplicity = p->out_c / p->in_c;
-    arn_tap_job job = {table, stream, y, step, arn_tap_pairs_of(&w->along), 0, w->count, p->output_zero_point};
-    for (int32_t c = 0; c < w->channels; c++, job.offset += 4 * w->plane) {
-        for (int32_t i = 0; i < multiplicity; i++, job.weights += words, job.y++) {
-            arn_depthwise_taps(&job);
-        }
+    for (int32_t i = 0; i < multiplicity; i++, stream += words, y++) {
+        arn_tap_job job = {
+            .parts = table,
+            .weights = stream,
+            .offset = 4 * w->first * w->plane,
+            .y = y,
+            .channels = w->loaded - w->first,
+            .plane_bytes = 4 * w->plane,
+            .weights_bytes = 4 * words * multiplicity,
+            .y_step = multiplicity,
+            .count = w->count,
+            .step = step,
+            .zero_point = p->output_zero_point,
+            .pairs = arn_tap_pairs_of(&w->along),
+        };
+        arn_depthwise_taps(&job);
     }
 }
 
@@ -138,7 +158,7 @@ void arn_depthwise_conv_s8_tap_pairs(const arn_depthwise_conv_params *p, const i
     const int along_rows = arn_tap_pairs_along_rows(p);
     const int32_t multiplicity = p->out_c / p->in_c, words = arn_tap_pairs_words(p);
     const int32_t in_row = p->in_w * p->in_c, out_row = p->out_w * p->out_c;
-    walk w = {arn_tap_axis_of(p, along_rows), arn_tap_axis_of(p, !along_rows), in_row, p->in_c, 0, 0, 0, scratch, x, 0, 0, 0, 0};
+    walk w = {arn_tap_axis_of(p, along_rows), arn_tap_axis_of(p, !along_rows), in_row, p->in_c, 0, 0, 0, 0, scratch, x, 0, 0, 0, 0, 0};
     int32_t along = out_row, across = p->out_c;
     if (!along_rows) {
         w.along_pitch = p->in_c, w.across_pitch = in_row;
@@ -151,11 +171,13 @@ void arn_depthwise_conv_s8_tap_pairs(const arn_depthwise_conv_params *p, const i
     for (int32_t n = 0; n < p->batch; n++, x += p->in_h * in_row, y += p->out_h * out_row) {
         const int32_t *constants = stream;
         for (int32_t c = 0; c < p->in_c; c += CHANNELS, constants += CHANNELS * multiplicity * words) {
-            w.image = x + c;
-            w.channels = least(p->in_c - c, CHANNELS);
+            w.loaded = least(p->in_c, CHANNELS);
+            w.first = c + CHANNELS > p->in_c && w.loaded == CHANNELS ? c + CHANNELS - p->in_c : 0;
+            w.image = x + c - w.first;
             for (int32_t phase = 0; phase < w.along.phases; phase++) {
                 for (w.begin = phase; w.begin < w.along.out; w.begin += ARN_TAP_PAIRS_CHUNK * w.along.phases) {
                     w.count = least((w.along.out - 1 - w.begin) / w.along.phases + 1, ARN_TAP_PAIRS_CHUNK);
+                    w.read = (w.count + (w.along.kernel - 1) / w.along.stride + 1) / 2;
                     filter_chunk(p, &w, constants, y + c * multiplicity, along, across);
                 }
             }

@@ -1,6 +1,6 @@
-/* Depthwise convolution of one channel from sequences of its pixels as int16 (dsp/tap_pairs_core.h), on cores with the DSP extension.
+/* Depthwise convolution from sequences of pixels as int16 (dsp/tap_pairs_core.h), on cores with the DSP extension.
  *
- *     void arn_depthwise_taps(const arn_tap_job *job)
+ *     void arn_depthwise_taps(arn_tap_job *job)
  *
  * Four outputs y0..y3 at a time. With w = (w0, w1) a pair of taps and x0, x1, x2 the words of a sequence from the first output's window on:
  *
@@ -18,6 +18,10 @@
  *     r1  weights      r8, r9   words of pixels      r3   bytes from the first channel's sequences to where this block begins
  *     r2  parts        r10, r11 pairs of taps        lr   where the chain is entered
  *
+ * Where two or three pairs of taps are all, they stay in registers, and the chain is gone through as a whole:
+ *     r0  outputs      r4..r7   outputs              r3, r12, lr  pairs of taps
+ *     r1  their step   r8..r11  words of pixels      r2  pixels
+ *
  * What a block of outputs needs once is in the frame (frame.h). */
 #if defined(__ARM_FEATURE_DSP)
 
@@ -32,9 +36,39 @@
 #define STEP       3
 #define COUNT      4
 #define ZERO_POINT 5
-#define PLACES     6
+#define BIAS       6
+#define MULTIPLIER 7
+#define BLOCK      8 /* where a channel begins */
+#define JOB        9
+#define PLACES     10
 
     .equ PAIR_BYTES, 28
+
+    /* arn_tap_job */
+    .equ JOB_COUNT, 32
+    .equ JOB_STEP, 36
+    .equ JOB_PAIRS, 44
+
+/* Four results in r4..r7, then stored from r0 on; Z is clear while blocks are left. The count of outputs left is in r8. */
+.macro RESULTS multiplier, zero_point
+    smmlar r4, r4, \multiplier, \zero_point
+    smmlar r5, r5, \multiplier, \zero_point
+    smmlar r6, r6, \multiplier, \zero_point
+    smmlar r7, r7, \multiplier, \zero_point
+    ssat r4, #8, r4
+    ssat r5, #8, r5
+    ssat r6, #8, r6
+    ssat r7, #8, r7
+    subs r8, #4
+    blt .Ltail
+    KEEP(r8, COUNT)
+    strb r4, [r0]
+    strb r5, [r0, r1]
+    add r0, r0, r1, lsl #1
+    strb r6, [r0]
+    strb r7, [r0, r1]
+    add r0, r0, r1, lsl #1
+.endm
 
 /* One pair of taps, PAIR_BYTES of code. \x0 becomes the word behind \x1, \next the pair behind \w. */
 .macro PAIR x0, x1, w, next
@@ -87,26 +121,62 @@
     TAKE(r8, COUNT)
     TAKE(r0, OUT)
     TAKE(r1, STEP)
-    smmlar r4, r4, r10, r9
-    smmlar r5, r5, r10, r9
-    smmlar r6, r6, r10, r9
-    smmlar r7, r7, r10, r9
-    ssat r4, #8, r4
-    ssat r5, #8, r5
-    ssat r6, #8, r6
-    ssat r7, #8, r7
-    subs r8, #4
-    blt .Ltail
-    strb r4, [r0]
-    strb r5, [r0, r1]
-    add r0, r0, r1, lsl #1
-    strb r6, [r0]
-    strb r7, [r0, r1]
-    add r0, r0, r1, lsl #1
-    add r3, #8
-    KEEP(r8, COUNT)
+    RESULTS r10, r9
+    add r3, r3, #8
     KEEP(r0, OUT)
     bne \name
+    b .Ldone
+.endm
+
+/* All blocks of a channel whose `pairs` pairs of taps are all. */
+.macro SHORT name, pairs
+\name:
+    ldr r9, [r1]
+    add r9, r9, r3
+    mov r0, r4
+    .if \pairs == 3
+    ldr r8, [r2, #16]
+    KEEP(r8, MULTIPLIER)
+    .endif
+    ldm r2, {r1, r3, r12, lr}
+    .if \pairs == 2
+    KEEP(lr, MULTIPLIER)
+    .endif
+    KEEP(r1, BIAS)
+    mov r2, r9
+    TAKE(r1, STEP)
+\name\()_block:
+    ldr r8, [r2], #4
+    ldr r9, [r2], #4
+    ldr r10, [r2]
+    ldr r11, [r2, #4]
+    TAKE(r7, BIAS)
+    smlad r4, r8, r3, r7
+    pkhbt r8, r9, r8
+    smladx r5, r8, r3, r7
+    smlad r6, r9, r3, r7
+    smlad r4, r9, r12, r4
+    pkhbt r9, r10, r9
+    smladx r7, r9, r3, r7
+    smladx r5, r9, r12, r5
+    smlad r6, r10, r12, r6
+    .if \pairs == 3
+    ldr r8, [r2, #8]
+    smlad r4, r10, lr, r4
+    .endif
+    pkhbt r10, r11, r10
+    smladx r7, r10, r12, r7
+    .if \pairs == 3
+    smladx r5, r10, lr, r5
+    smlad r6, r11, lr, r6
+    pkhbt r11, r8, r11
+    smladx r7, r11, lr, r7
+    .endif
+    TAKE(r10, MULTIPLIER)
+    TAKE(r9, ZERO_POINT)
+    TAKE(r8, COUNT)
+    RESULTS r10, r9
+    bne \name\()_block
     b .Ldone
 .endm
 
@@ -118,20 +188,42 @@
 arn_depthwise_taps:
     push {r4-r11, lr}
     sub sp, sp, #FRAME_BYTES(PLACES)
-    ldm r0, {r1-r8}
+    KEEP(r0, JOB)
+    add r1, r0, #JOB_STEP
+    ldm r1, {r3, r4, r5} /* step, zero point, pairs */
+    KEEP(r3, STEP)
+    KEEP(r4, ZERO_POINT)
+    ldr r1, [r0] /* parts */
     KEEP(r1, PARTS)
-    KEEP(r2, WEIGHTS)
-    KEEP(r3, OUT)
-    KEEP(r4, STEP)
-    KEEP(r7, COUNT)
-    KEEP(r8, ZERO_POINT)
-    mov r3, r6
+    ldr r2, [r1, #4]
     mov r9, #PAIR_BYTES
     lsls r6, r5, #31
-    bne .Lodd_job
+    bne 1f
     adr.w lr, .Leven_end
-    mls lr, r5, r9, lr
-    b .Leven
+    adr.w r8, .Leven
+    subs r6, r5, #2
+    it eq
+    adreq.w r6, .Ltwo
+    b 2f
+1:  adr.w lr, .Lodd_end - 4 /* without the move behind the chain */
+    adr.w r8, .Lodd
+    subs r6, r5, #3
+    it eq
+    adreq.w r6, .Lthree
+2:  mls lr, r5, r9, lr
+    it eq /* Z: as many pairs as stay in registers; are they all? */
+    cmpeq r2, #0
+    it eq
+    moveq r8, r6
+    KEEP(r8, BLOCK)
+    ldm r0, {r1-r5} /* parts, weights, offset, y, channels */
+.Lchannel:
+    ldr r6, [r0, #JOB_COUNT]
+    TAKE(r7, BLOCK)
+    KEEP(r2, WEIGHTS)
+    KEEP(r4, OUT)
+    KEEP(r6, COUNT)
+    mov pc, r7
 .Ltail:
     strb r4, [r0]
     adds r8, #2
@@ -141,16 +233,25 @@ arn_depthwise_taps:
     add r0, r0, r1, lsl #1
     strb r6, [r0]
 .Ldone:
-    add sp, sp, #FRAME_BYTES(PLACES)
+    TAKE(r0, JOB)
+    ldm r0, {r1-r8} /* and plane_bytes, weights_bytes, y_step */
+    subs r5, #1
+    beq 3f
+    add r2, r2, r7
+    add r3, r3, r6
+    add r4, r4, r8
+    stm r0, {r1-r5}
+    b .Lchannel
+3:  add sp, sp, #FRAME_BYTES(PLACES)
     pop {r4-r11, pc}
-.Lodd_job:
-    adr.w lr, .Lodd_end - 4 /* without the move behind the chain */
-    mls lr, r5, r9, lr
-    b .Lodd
     .balign 4
     BLOCKS .Leven, 0
     .balign 4
     BLOCKS .Lodd, 1
+    .balign 4
+    SHORT .Ltwo, 2
+    .balign 4
+    SHORT .Lthree, 3
     .size arn_depthwise_taps, . - arn_depthwise_taps
 
 #endif
