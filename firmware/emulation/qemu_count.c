@@ -24,9 +24,10 @@
  *
  * A layer lasts from the first instruction of its function until dispatching code goes on.
  *
- * QEMU's plugin interface is declared here, as far as it is used, so that no header of QEMU is needed. These functions have had these
- * signatures since QEMU 4.2; what differs is the interface version that a plugin must state: 1 before QEMU 9, at least 2 from there on. The
- * build passes it as ARN_QEMU_PLUGIN_VERSION. (Instructions are read from `code`, because the functions for them are not so stable:
+ * QEMU's plugin interface is declared here, as far as it is used, so that no header of QEMU is needed. A plugin must state the version of
+ * the interface that it uses: 1 before QEMU 9, at least 2 from there on, 7 from QEMU 11.1 on. The build passes it as
+ * ARN_QEMU_PLUGIN_VERSION. Up to version 6 the functions below have the signatures of QEMU 4.2; in version 7 all callbacks take user data,
+ * and two of them no longer the plugin's number. (Instructions are read from `code`, because the functions for them are not so stable:
  * qemu_plugin_insn_data changed in version 3, and qemu_plugin_insn_size of QEMU 7 is wrong where the next instruction crosses a page.) */
 #include <inttypes.h>
 #include <stdint.h>
@@ -35,8 +36,9 @@
 #include <string.h>
 
 #ifndef ARN_QEMU_PLUGIN_VERSION
-#error "define ARN_QEMU_PLUGIN_VERSION: 1 for QEMU before 9, 2 from QEMU 9 on"
+#error "define ARN_QEMU_PLUGIN_VERSION: 1 for QEMU before 9, 2 from QEMU 9 on, 7 from QEMU 11.1 on"
 #endif
+#define USER_DATA_VERSION 7
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -45,17 +47,31 @@ struct qemu_plugin_tb;
 
 enum { QEMU_PLUGIN_CB_NO_REGS = 0 };
 
+/* The beginning of what qemu_plugin_install receives. */
+typedef struct qemu_info {
+    const char *target_name;
+    struct {
+        int min;
+        int cur;
+    } version;
+} qemu_info;
+
+#if ARN_QEMU_PLUGIN_VERSION >= USER_DATA_VERSION
+extern void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, void (*callback)(struct qemu_plugin_tb *tb, void *user), void *user);
+extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*callback)(void *user), void *user);
+#else
 extern void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, void (*callback)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb));
+extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*callback)(qemu_plugin_id_t id, void *user), void *user);
+#endif
 extern void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, void (*callback)(unsigned int vcpu, void *user), int flags,
                                                  void *user);
-extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*callback)(qemu_plugin_id_t id, void *user), void *user);
 extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 extern uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 
 EXPORTED extern int qemu_plugin_version;
 int qemu_plugin_version = ARN_QEMU_PLUGIN_VERSION;
 
-EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv);
+EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info *info, int argc, char **argv);
 
 #define NO_LAYER (-1)
 #define NOWHERE  0 /* the end of a block that is not in flash: what follows counts as a jump */
@@ -227,8 +243,7 @@ static block *new_block(const struct qemu_plugin_tb *tb) {
     return b;
 }
 
-static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
-    (void)id;
+static void instrument(struct qemu_plugin_tb *tb) {
     const uint64_t address = qemu_plugin_tb_vaddr(tb);
     if (address == call_address) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_call, QEMU_PLUGIN_CB_NO_REGS, NULL);
@@ -239,11 +254,38 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     }
 }
 
+#if ARN_QEMU_PLUGIN_VERSION >= USER_DATA_VERSION
+static void on_translation(struct qemu_plugin_tb *tb, void *user) {
+    (void)user;
+    instrument(tb);
+}
+
+static void on_exit_of_emulator(void *user) {
+    (void)user;
+    fclose(output);
+}
+
+static void register_callbacks(qemu_plugin_id_t id) {
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation, NULL);
+    qemu_plugin_register_atexit_cb(id, on_exit_of_emulator, NULL);
+}
+#else
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
+    (void)id;
+    instrument(tb);
+}
+
 static void on_exit_of_emulator(qemu_plugin_id_t id, void *user) {
     (void)id;
     (void)user;
     fclose(output);
 }
+
+static void register_callbacks(qemu_plugin_id_t id) {
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_atexit_cb(id, on_exit_of_emulator, NULL);
+}
+#endif
 
 /* 0 where a line is none of those above. */
 static int read_line(const char *line) {
@@ -298,8 +340,12 @@ static const char *value_of(const char *argument, const char *name) {
     return strncmp(argument, name, length) == 0 && argument[length] == '=' ? argument + length + 1 : NULL;
 }
 
-int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv) {
-    (void)info;
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info *info, int argc, char **argv) {
+    if (info->version.cur >= USER_DATA_VERSION && ARN_QEMU_PLUGIN_VERSION < USER_DATA_VERSION) { /* in the words of QEMU */
+        fprintf(stderr, "qemu_count: plugin requires API version %d, but this QEMU supports only a minimum version of %d\n",
+                ARN_QEMU_PLUGIN_VERSION, USER_DATA_VERSION);
+        return 1;
+    }
     for (int i = 0; i < argc; ++i) {
         const char *value;
         if ((value = value_of(argv[i], "call")) != NULL) {
@@ -320,7 +366,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
         fprintf(stderr, "qemu_count: needs call=, return= and output= of a file that can be written\n");
         return 1;
     }
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-    qemu_plugin_register_atexit_cb(id, on_exit_of_emulator, NULL);
+    register_callbacks(id);
     return 0;
 }

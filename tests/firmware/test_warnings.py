@@ -40,5 +40,6 @@ def test_host_side(name: str) -> None:
     host = compiler(name)
     assert host.compile(SourceSet((FIRMWARE / "host" / "interpreter.c",), (RUNTIME / "include",)), (*HOST_FLAGS, *STRICT))
     plugin = SourceSet((FIRMWARE / "emulation" / "qemu_count.c",), ())
-    assert host.compile(plugin, (*HOST_FLAGS, *STRICT, "-DARN_QEMU_PLUGIN_VERSION=1"))
+    for interface in (1, 2, 7):
+        assert host.compile(plugin, (*HOST_FLAGS, *STRICT, f"-DARN_QEMU_PLUGIN_VERSION={interface}"))
     assert host.compile(SourceSet((FIRMWARE / "emulation" / "unicorn_count.c",), ()), (*HOST_FLAGS, *STRICT))

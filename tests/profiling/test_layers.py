@@ -57,6 +57,10 @@ def test_layers_add_up(digits: Path, target: str) -> None:
         assert [layer.name for layer in profile.layers] == ["conv1", "conv2", "pool", "dense", "softmax"]
         assert all(layer.executions == 1 for layer in profile.layers)
         assert (profile.total.cycles is None) == (target != "cortex-m4")
+        # The folder is for no core in particular: kernels are those for the DSP extension.
+        assert any("kernels were chosen for a cortex-m4" in note for note in profile.notes) == (
+            target in ("cortex-m0", "cortex-m3", "cortex-m55")
+        )
         assert all((layer.cost.instructions or 0) > layer.macs // 16 for layer in profile.layers)  # the vector extension's most
     interpreted, compiled = forms[Form.INTERPRETED], forms[Form.COMPILED]
     # The kernels are the same: a layer of the interpreter unpacks its operands besides.

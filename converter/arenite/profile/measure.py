@@ -20,6 +20,7 @@ from arenite.profile.contents import Build, Cost, FunctionProfile, LayerProfile,
 from arenite.report import Layer, Report, from_json
 from arenite.targets import RunInfo
 from arenite.targets.block_counts import NO_LAYER, BlockCount, CallCounts
+from arenite.targets.catalogue import target_named
 from arenite.targets.emulated import EmulatedEngine, Form
 from arenite.targets.image import Image, Symbol
 from arenite.targets.layer_calls import CONTROL, describe_layers, layer_calls
@@ -111,7 +112,7 @@ def _profile(report: Report, counted: _Counted, info: RunInfo, form: Form, calls
         layers=layers,
         rest=rest,
         functions=counted.by_function(),
-        notes=tuple(_notes(counted)),
+        notes=(*_notes(counted), *_chosen_for_another(report, counted.target)),
         build=Build(
             resolution=info.resolution,
             open_instructions=info.open_instructions,
@@ -138,6 +139,14 @@ def _notes(counted: _Counted) -> Iterable[str]:
         yield f"cycles are not known: there is a model of {', '.join(TIMINGS)}, none of {counted.target}; instructions are exact."
     else:
         yield "cycles are modelled, for memory without wait states (docs/profiling.md); instructions are exact."
+
+
+def _chosen_for_another(report: Report, target: str) -> Iterable[str]:
+    """Kernels of another instruction set than the target has are slow there; without a target those of a core with the DSP extension are
+    chosen."""
+    chosen_for = target_named(report.target or "cortex-m4")
+    if any(layer.offers for layer in report.layers) and chosen_for.features != target_named(target).features:
+        yield f"kernels were chosen for a {chosen_for.name}: after `convert --target {target}` it may take fewer instructions."
 
 
 def _executed(model: Model, sample: Sequence[Array]) -> Sequence[int]:

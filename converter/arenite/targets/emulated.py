@@ -84,7 +84,7 @@ class EmulatedEngine:
         self._model = ArtifactModel.read(folder)
         self._form = form
         self._timeout = timeout
-        self._board, self.image = _build_where_it_fits(self._model, form, target_named(target), optimize)
+        self.board, self.image = _build_where_it_fits(self._model, form, target_named(target), optimize)
 
     def run(self, samples: Sequence[Sequence[NDArray[Any]]], *, layers: str = "") -> list[list[NDArray[Any]]]:
         """See Engine.run. Sets `info` and `calls`. `layers`: as run_image takes it."""
@@ -93,11 +93,11 @@ class EmulatedEngine:
         with tempfile.TemporaryDirectory(prefix="arenite-run-") as scratch:
             folder = Path(scratch)
             (folder / _SAMPLES).write_bytes(b"".join(b"".join(self._model.input_bytes(sample)) for sample in samples))
-            outcome = run_image(self.image, self._board, (_SAMPLES, _OUTPUTS), folder, timeout=self._timeout, layers=layers)
+            outcome = run_image(self.image, self.board, (_SAMPLES, _OUTPUTS), folder, timeout=self._timeout, layers=layers)
             figures = _figures(outcome, self.image)
             data = (folder / _OUTPUTS).read_bytes()
         self.calls = outcome.calls
-        self.info = _run_info(self._model, self._form, self.image, self._board, outcome, figures)
+        self.info = _run_info(self._model, self._form, self.image, self.board, outcome, figures)
         return self._outputs(data, len(samples))
 
     def _outputs(self, data: bytes, samples: int) -> list[list[NDArray[Any]]]:

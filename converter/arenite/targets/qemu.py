@@ -77,7 +77,8 @@ def counting_plugin() -> Path | None:
     """The plugin of firmware/emulation/qemu_count.c for the installed QEMU; None where this QEMU was built without plugins."""
     if "-plugin" not in run_tool([_qemu(), "-help"], "asking QEMU for its options"):
         return None
-    interface = 1 if int(qemu_version().split(".")[0]) < 9 else 2
+    release = int(qemu_version().split(".")[0])
+    interface = 1 if release < 9 else 2 if release < 11 else 7
     refused = _refusal(_build_plugin(interface))
     # A QEMU for which the guess is wrong says which version it takes.
     return _build_plugin(int(refused) if refused else interface)
