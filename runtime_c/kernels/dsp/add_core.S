@@ -1,6 +1,6 @@
 /* Sums of two operands with scales of their own (dsp/add_core.h), on cores with the DSP extension.
  *
- *     void arn_add_words(const arn_add_job *job)
+ *     void arn_add_words(const arn_binary_words *job)
  *
  * SMLAWB and SMLAWT add bits 16 and up of a 32x16 product: of a factor m · 2^8 and a halfword x · 2^8 that is m · x exactly. So four bytes
  * are split in two words with the even and the odd ones in the upper half of each halfword, and nothing is sign-extended. SMMLA

@@ -1,7 +1,7 @@
 #include "arn_kernels.h"
 #include "core.h"
 
-#if !defined(ARN_HAS_MVE)
+#if !defined(ARN_HAS_MVE) && !defined(__ARM_FEATURE_DSP)
 
 #include "arithmetic.h"
 #include "broadcast.h"
