@@ -10,6 +10,7 @@
 #include "widen.h"
 
 #include "arn_kernels.h"
+#include <stddef.h>
 
 #define CHANNELS 4
 
@@ -28,8 +29,12 @@ typedef struct walk {
     int32_t loaded;
     int32_t first; /* of the loaded channels that is not done yet */
     int32_t begin; /* the first output of the chunk */
-    int32_t count; /* its outputs */
     uint32_t padding;
+    int32_t parts; /* of a sequence */
+    int32_t words; /* of constants of an output channel */
+    int32_t slot;  /* of the first row of taps in `table`; none: -1 */
+    const uint32_t **table;
+    arn_tap_job job;
 } walk;
 
 static uint32_t load_pixel(const int8_t *from, int32_t channels) {
@@ -100,12 +105,12 @@ static ARN_NOINLINE void store_row(const walk *w, uint32_t *to, int32_t position
 }
 
 /* The parts of all sequences for a window whose first row of taps lies in `slot`. */
-static void list_parts(const walk *w, const uint32_t **table, int32_t slot) {
-    const int32_t parts = arn_tap_parts(&w->along), words = arn_tap_pairs_of(&w->along);
+static ARN_NOINLINE void list_parts(const walk *w, int32_t slot) {
+    const uint32_t **table = w->table;
     for (int32_t k = 0; k < w->across.kernel; k++, slot = slot + 1 < w->across.kernel ? slot + 1 : 0) {
         for (int32_t r = 0; r < w->residues; r++) {
-            for (int32_t part = 0; part < parts; part++) {
-                *table++ = w->sequences + (slot * w->residues + r) * w->length + part * words;
+            for (int32_t part = 0; part < w->parts; part++) {
+                *table++ = w->sequences + (slot * w->residues + r) * w->length + part * w->job.pairs;
             }
         }
     }
@@ -113,34 +118,19 @@ static void list_parts(const walk *w, const uint32_t **table, int32_t slot) {
 }
 
 /* The outputs of the chunk at one place across the axis. y: the first channel's first output. */
-static ARN_NOINLINE void filter(const arn_depthwise_conv_params *p, const walk *w, const uint32_t *const *table, const int32_t *stream,
-                                int8_t *y, int32_t step) {
-    const int32_t words = arn_tap_pairs_words(p), multiplicity = p->out_c / p->in_c;
-    for (int32_t i = 0; i < multiplicity; i++, stream += words, y++) {
-        arn_tap_job job = {
-            .parts = table,
-            .weights = stream,
-            .offset = 4 * w->first * w->plane,
-            .y = y,
-            .channels = w->loaded - w->first,
-            .plane_bytes = 4 * w->plane,
-            .weights_bytes = 4 * words * multiplicity,
-            .y_step = multiplicity,
-            .count = w->count,
-            .step = step,
-            .zero_point = p->output_zero_point,
-            .pairs = arn_tap_pairs_of(&w->along),
-        };
-        arn_depthwise_taps(&job);
+static void filter(walk *w, const int32_t *stream, int8_t *y) {
+    for (int32_t i = 0; i < w->job.y_step; i++, stream += w->words) {
+        w->job.weights = stream;
+        w->job.offset = w->first * w->job.plane_bytes;
+        w->job.y = y + i;
+        w->job.channels = w->loaded - w->first;
+        arn_depthwise_taps(&w->job);
     }
 }
 
-/* The chunk at every place across the axis. y: the image's first output of the first channel. */
-static ARN_NOINLINE void filter_chunk(const arn_depthwise_conv_params *p, const walk *w, const int32_t *stream, int8_t *y, int32_t along,
-                                      int32_t across) {
-    const uint32_t **const table = (const uint32_t **)(void *)(w->sequences + CHANNELS * w->plane);
+/* The chunk at every place across the axis. y: its first output in the image's first place. */
+static ARN_NOINLINE void filter_chunk(walk *w, const int32_t *stream, int8_t *y, int32_t across) {
     const int32_t taps = w->across.kernel, slot_words = w->residues * w->length;
-    y += w->begin * along;
     for (int32_t phase = 0; phase < w->across.phases; phase++) {
         int32_t top = 0, filled = 0; /* the window's first row, in units; the rows below this one are stored */
         for (int32_t i = phase; i < w->across.out; i += w->across.phases, top += w->across.stride) {
@@ -148,37 +138,51 @@ static ARN_NOINLINE void filter_chunk(const arn_depthwise_conv_params *p, const 
                 const int32_t position = phase * w->across.start - w->across.pad + w->across.unit * filled;
                 store_row(w, w->sequences + filled % taps * slot_words, position);
             }
-            list_parts(w, table, top % taps);
-            filter(p, w, table, stream, y + i * across, along * w->along.phases);
+            if (w->slot != top % taps) {
+                w->slot = top % taps;
+                list_parts(w, w->slot);
+            }
+            filter(w, stream, y + i * across);
         }
     }
 }
 
 void arn_depthwise_conv_s8_tap_pairs(const arn_depthwise_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
     const int along_rows = arn_tap_pairs_along_rows(p);
-    const int32_t multiplicity = p->out_c / p->in_c, words = arn_tap_pairs_words(p);
     const int32_t in_row = p->in_w * p->in_c, out_row = p->out_w * p->out_c;
-    walk w = {arn_tap_axis_of(p, along_rows), arn_tap_axis_of(p, !along_rows), in_row, p->in_c, 0, 0, 0, 0, scratch, x, 0, 0, 0, 0, 0};
-    int32_t along = out_row, across = p->out_c;
-    if (!along_rows) {
-        w.along_pitch = p->in_c, w.across_pitch = in_row;
-        along = p->out_c, across = out_row;
-    }
+    const int32_t along = along_rows ? out_row : p->out_c, across = along_rows ? p->out_c : out_row;
+    walk w; /* no initializer: it would call memset, of the library */
+    w.along = arn_tap_axis_of(p, along_rows);
+    w.across = arn_tap_axis_of(p, !along_rows);
+    w.along_pitch = along_rows ? in_row : p->in_c;
+    w.across_pitch = along_rows ? p->in_c : in_row;
     w.residues = arn_tap_residues(&w.along);
     w.length = arn_tap_pairs_length(&w.along);
     w.plane = w.across.kernel * w.residues * w.length;
+    w.sequences = scratch;
+    w.loaded = least(p->in_c, CHANNELS);
     w.padding = (uint8_t)p->input_zero_point * 0x01010101u;
+    w.parts = arn_tap_parts(&w.along);
+    w.words = arn_tap_pairs_words(p);
+    w.slot = -1;
+    w.table = (const uint32_t **)(void *)(w.sequences + CHANNELS * w.plane);
+    w.job.parts = w.table;
+    w.job.plane_bytes = 4 * w.plane;
+    w.job.y_step = p->out_c / p->in_c;
+    w.job.weights_bytes = 4 * w.words * w.job.y_step;
+    w.job.step = along * w.along.phases;
+    w.job.zero_point = p->output_zero_point;
+    w.job.pairs = arn_tap_pairs_of(&w.along);
     for (int32_t n = 0; n < p->batch; n++, x += p->in_h * in_row, y += p->out_h * out_row) {
         const int32_t *constants = stream;
-        for (int32_t c = 0; c < p->in_c; c += CHANNELS, constants += CHANNELS * multiplicity * words) {
-            w.loaded = least(p->in_c, CHANNELS);
+        for (int32_t c = 0; c < p->in_c; c += CHANNELS, constants += CHANNELS * w.job.y_step * w.words) {
             w.first = c + CHANNELS > p->in_c && w.loaded == CHANNELS ? c + CHANNELS - p->in_c : 0;
             w.image = x + c - w.first;
             for (int32_t phase = 0; phase < w.along.phases; phase++) {
                 for (w.begin = phase; w.begin < w.along.out; w.begin += ARN_TAP_PAIRS_CHUNK * w.along.phases) {
-                    w.count = least((w.along.out - 1 - w.begin) / w.along.phases + 1, ARN_TAP_PAIRS_CHUNK);
-                    w.read = (w.count + (w.along.kernel - 1) / w.along.stride + 1) / 2;
-                    filter_chunk(p, &w, constants, y + c * multiplicity, along, across);
+                    w.job.count = least((w.along.out - 1 - w.begin) / w.along.phases + 1, ARN_TAP_PAIRS_CHUNK);
+                    w.read = (w.job.count + (w.along.kernel - 1) / w.along.stride + 1) / 2;
+                    filter_chunk(&w, constants, y + c * w.job.y_step + w.begin * along, across);
                 }
             }
         }
