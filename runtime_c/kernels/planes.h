@@ -1,5 +1,5 @@
 /* The layouts `planes` and `planes_2`: constants of a depthwise convolution 3x3 with stride 1 or 2, eight words a channel, in the order in
- * which the kernels consume them. Channels are a multiple of four.
+ * which the kernels consume them. There are four channels or more.
  *
  *     planes      for each column of the filter: (w0, w1) and (w1, w2), int16, low halfword first; bias; multiplier
  *     planes_2    for each column of the filter: (w0, w1) and (w2, 0); bias; multiplier */

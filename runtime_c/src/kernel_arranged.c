@@ -56,7 +56,7 @@ static int check_fully_connected_paired_row(const arn_signature *s) {
 static int is_three_by_three(const arn_signature *s, int32_t stride) {
     const arn_depthwise_conv_params *p = (const arn_depthwise_conv_params *)s->params;
     const arn_operand *stream = &s->inputs[1];
-    if (!arn_is_image(s) || p->out_c != p->in_c || p->in_c % 4 != 0 || p->kernel_h != 3 || p->kernel_w != 3 || p->dilation_h != 1 ||
+    if (!arn_is_image(s) || p->out_c != p->in_c || p->in_c < 4 || p->kernel_h != 3 || p->kernel_w != 3 || p->dilation_h != 1 ||
         p->dilation_w != 1 || p->stride_h != stride || p->stride_w != stride || p->out_w > ARN_MAX_EXTENT / 128) {
         return 0;
     }

@@ -161,7 +161,7 @@ def _planes(rng: Rng, variant: str) -> Layer:
     image, kernel, attributes = _window(rng, sizes)
     if rng.random() < 0.2:  # more outputs in a row than pixels
         image, attributes = (image[0], image[1] + 2, 1), {**attributes, "pads": (2, 2, 2, 2)}
-    channels = int(rng.choice([4, 8, 12, 20]))
+    channels = int(rng.choice([4, 5, 7, 8, 12, 18]))
     constants = _constants(rng, variant, (*kernel, channels), channels)
     return _layer("DepthwiseConv", [_int8(rng, *image, channels), *constants], variant=variant, **attributes, **_points(rng))
 

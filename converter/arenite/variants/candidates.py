@@ -77,7 +77,7 @@ def _fits_winograd(graph: Graph, node: Node, variant: str) -> bool:
 
 
 def _fits_planes(graph: Graph, node: Node, stride: int) -> bool:
-    """3x3 without dilation, this stride, one output a channel, channels a multiple of four."""
+    """3x3 without dilation, this stride, one output a channel, four channels or more."""
     weight, x = graph.tensor(node.inputs[1]), graph.tensor(node.inputs[0])
     strides, dilations = tuple(node.attributes["strides"]), tuple(node.attributes["dilations"])
     return (
@@ -85,7 +85,7 @@ def _fits_planes(graph: Graph, node: Node, stride: int) -> bool:
         and dilations == (1, 1)
         and strides == (stride, stride)
         and weight.shape[2] == x.shape[3]
-        and x.shape[3] % 4 == 0
+        and x.shape[3] >= 4
     )
 
 

@@ -92,6 +92,8 @@ static ARN_NOINLINE void filter_strips(const arn_depthwise_conv_params *p, const
     job.zero_point = p->output_zero_point;
     job.strip_skip = pitch - job.pairs;
     for (int32_t channel = 0; channel < p->in_c; channel += CHANNELS, stream += CHANNELS * ARN_PLANES_WORDS) {
+        /* The last channels are loaded together with some that are done: pixels of fewer than four are not loaded. */
+        const int32_t done = channel + CHANNELS > p->in_c ? channel + CHANNELS - p->in_c : 0;
         int32_t place = 0, filled = 0; /* place of the strip's group, groups that are filled */
         for (int32_t strip = 0, run; 2 * strip < rows; strip += run) {
             const int32_t oy = begin + 2 * strip;
@@ -101,12 +103,12 @@ static ARN_NOINLINE void filter_strips(const arn_depthwise_conv_params *p, const
             }
             run = most < rows / 2 - strip ? most : rows / 2 - strip; /* strips of which both rows are equally far apart everywhere */
             run = run > 1 ? run : 1;
-            fill(p, x, &g, filled, strip + run + 1, channel, (place + filled - strip) % g.count);
+            fill(p, x, &g, filled, strip + run + 1, channel - done, (place + filled - strip) % g.count);
             filled = strip + run + 1;
-            job.plane = scratch + place * g.words;
+            job.plane = scratch + place * g.words + done * (pitch / 4) * g.count;
             job.weights = stream;
             job.y = arn_row(y, oy) + channel;
-            job.channels = CHANNELS;
+            job.channels = CHANNELS - done;
             job.strips = 2 * (run - 1) + (p->out_w & 1);
             job.below = place + 1 < g.count ? pitch : -pitch;
             job.lower = oy + 1 < end ? (int32_t)(arn_row(y, oy + 1) - arn_row(y, oy)) : 0;
