@@ -34,6 +34,8 @@ class Branches:
     """The task that joins them, where there is one."""
     beside: int
     """Bytes live all along that are none of the branches'."""
+    waiting: int
+    """Bytes live in any case while some branch has not begun, and not counted in it or in `beside`."""
 
 
 def divide(work: Work, related: Relations, state: State, stretch: tuple[int, ...]) -> Branches:
@@ -62,7 +64,21 @@ def divide(work: Work, related: Relations, state: State, stretch: tuple[int, ...
         and (value.given or (i in work.writer and state.executed >> work.writer[i] & 1))
         and (value.kept or work.readers[i] & ~state.executed & ~within)
     )
-    return Branches(tuple(_branch(work, tuple(tasks)) for tasks in members.values()), last, beside)
+    parts = tuple(tuple(tasks) for tasks in members.values())
+    waiting = min(sum(work.values[i].bytes for i in _shared(work, within, tasks)) for tasks in parts)
+    return Branches(tuple(_branch(work, tasks) for tasks in parts), last, beside, waiting)
+
+
+def _shared(work: Work, within: int, tasks: Sequence[int]) -> set[int]:
+    """Values from outside that a branch shares with others of the stretch, and nobody else reads."""
+    here = sum(1 << index for index in tasks)
+    written = {value for index in tasks for value in work.tasks[index].writes}
+    read = {value for index in tasks for value in work.tasks[index].reads} - written
+    return {
+        i
+        for i in read
+        if not work.values[i].kept and work.values[i].whole is None and work.readers[i] & ~here and not work.readers[i] & ~within
+    }
 
 
 def _branch(work: Work, tasks: tuple[int, ...]) -> Branch:
@@ -91,6 +107,27 @@ def _branch(work: Work, tasks: tuple[int, ...]) -> Branch:
     part = Work(values, tuple(renumbered(work.tasks[index]) for index in tasks))
     is_chain = all(part.predecessors[i + 1] >> i & 1 for i in range(len(tasks) - 1))
     return Branch(tasks, part, is_chain)
+
+
+def least_together(parts: Branches, peaks: Sequence[int]) -> int:
+    """A lower bound of the peak, `peaks` being those of the branches alone.
+
+    When a branch is at its peak, each other one has begun, and then some value of it is live; or what it reads from outside is. And all
+    but one have been at their peaks, and so have begun, when the last one is.
+    """
+    begun = [_least_begun(branch.work) for branch in parts.branches]
+    others = [sum(begun) - own for own in begun]
+    any_time = max(peak + min(parts.waiting, rest) for peak, rest in zip(peaks, others, strict=True))
+    at_last = min(peak + rest for peak, rest in zip(peaks, others, strict=True))
+    return parts.beside + max(any_time, at_last)
+
+
+def _least_begun(work: Work) -> int:
+    """Bytes of a branch that are live in any case from its first task on: a value that is read later, or kept."""
+    written = [(value, bool(work.readers[i])) for i, value in enumerate(work.values) if not value.given]
+    if any(value.whole is not None or not (is_read or value.kept) for value, is_read in written):
+        return 0
+    return min(value.bytes for value, _ in written)
 
 
 @dataclass(frozen=True)

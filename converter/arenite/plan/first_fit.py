@@ -58,6 +58,7 @@ def orders(packing: Packing) -> Iterator[list[int]]:
     # Of a cluster the members last to first in time, so that each operand finds its result placed.
     yield sorted(indices, key=lambda i: (-clusters[i][0], clusters[i][1], -blocks[i].first, -blocks[i].bytes))
     yield sorted(indices, key=lambda i: (-blocks[i].last, -blocks[i].first, -blocks[i].bytes))
+    yield sorted(indices, key=lambda i: (-blocks[i].last, blocks[i].first, -blocks[i].bytes))
     yield sorted(indices, key=lambda i: (-blocks[i].first, -blocks[i].bytes))
     yield sorted(indices, key=lambda i: (-blocks[i].bytes, -blocks[i].first))
     yield sorted(indices, key=lambda i: (blocks[i].first - blocks[i].last, -blocks[i].bytes, -blocks[i].first))

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arenite.plan.branches import divide, merged
+from arenite.plan.branches import divide, least_together, merged
 from arenite.plan.relations import Relations, certain_bytes, relations, stretches
 from arenite.plan.search import beam, best_first
 from arenite.plan.states import State, advance_all, peak, start
 from arenite.plan.work import Work
 
-MAX_STEPS = 60_000
-"""Of the exact search, all stretches together: tasks tried after some set of others."""
+MAX_STEPS = 20_000
+"""Of the exact search in one stretch: tasks tried after some set of others."""
 MERGEABLE = 24
 """Tasks; longer stretches are divided into branches before they are searched as a whole."""
 
@@ -37,7 +37,8 @@ def schedule(work: Work, max_steps: int = MAX_STEPS) -> Schedule:
     given = tuple(range(len(work.tasks)))
     highest = peak(work, given)
     related = relations(work)
-    bound = max([sum(value.bytes for value in work.values if value.given), *certain_bytes(work, related)])
+    at_ends = (sum(value.bytes for value in work.values if value.given), sum(value.bytes for value in work.values if value.kept))
+    bound = max(*at_ends, *certain_bytes(work, related))
     if highest <= bound:
         return Schedule(given, highest, bound)
     order: list[int] = []
@@ -85,10 +86,7 @@ def _by_branches(work: Work, related: Relations, state: State, stretch: tuple[in
     parts = divide(work, related, state, stretch)
     if len(parts.branches) == 1:
         return stretch, 0
-    orders, bound = [], 0
-    for branch in parts.branches:
-        best = schedule(branch.work, max_steps // 4)
-        orders.append(best.order)
-        bound = max(bound, parts.beside + best.lower_bound)
-    order, least = merged(parts, orders)
-    return order, least if all(branch.is_chain for branch in parts.branches) else bound
+    found = [schedule(branch.work, max_steps // 4) for branch in parts.branches]
+    order, least = merged(parts, [best.order for best in found])
+    bound = least_together(parts, [best.lower_bound for best in found])
+    return order, max(bound, least) if all(branch.is_chain for branch in parts.branches) else bound
