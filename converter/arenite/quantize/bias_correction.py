@@ -38,7 +38,7 @@ def _corrected(draft: Draft, layers: list[Node], data: Dataset, *, calibrated: b
     lowering = draft.lowering()
     stored = stored_rows(lowering, layers)
     choices: dict[str, WeightChoice] = {}
-    for node, inputs in layer_inputs(draft, lowering, layers, data):
+    for node, inputs in layer_inputs(draft, lowering, layers, data, products=False):
         if node.output in stored:
             steps, scale = stored[node.output]
             weights = linear_rows(draft.graph, node)

@@ -83,7 +83,9 @@ def _factors(graph: Graph, space: _Space, largest: Mapping[str, Floats], balance
     wished = np.ones(space.channels)
     wished[alive] = ranges[alive] ** balance / columns[alive] ** (1 - balance)
     wished /= wished[alive].max()
-    wished[~alive] = 1.0
+    # A channel that calibration never wakes is left as large as its columns allow without making rows coarser for the others.
+    largest_column = float((wished * columns)[alive].max())
+    wished[~alive] = np.minimum(1.0, largest_column / np.maximum(columns[~alive], np.finfo(np.float64).tiny))
     factors = np.exp2(np.round(np.log2(np.maximum(wished, 1 / LARGEST_FACTOR))))
     bound = min(space.bounds, default=np.inf)
     if np.isfinite(bound):

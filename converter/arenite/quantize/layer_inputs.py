@@ -25,6 +25,8 @@ LONGEST_ROW = 2304
 """Longer rows need more samples than calibration has, and a matrix of too many products."""
 CHUNK_BYTES = 1 << 26
 """Of the matrices that are collected at once."""
+TOGETHER = 1024
+"""Vectors."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,11 @@ def stored_rows(lowering: Lowering, layers: Sequence[Node]) -> dict[str, tuple[N
     return found
 
 
-def layer_inputs(draft: Draft, lowering: Lowering, layers: Sequence[Node], data: Dataset) -> Iterator[tuple[Node, LayerInputs]]:
-    """Of each of `layers` whose rows are not too long, a few at a time, for the sake of memory. `lowering` is the draft's."""
+def layer_inputs(
+    draft: Draft, lowering: Lowering, layers: Sequence[Node], data: Dataset, *, products: bool = True
+) -> Iterator[tuple[Node, LayerInputs]]:
+    """Of each of `layers` whose rows are not too long, a few at a time, for the sake of memory. `lowering` is the draft's; without `products`
+    matrices are zero."""
     rounded = simulated(draft.graph, lowering.quantization, lowering)
     chunk: list[Node] = []
     held = 0
@@ -97,27 +102,53 @@ def layer_inputs(draft: Draft, lowering: Lowering, layers: Sequence[Node], data:
             continue
         size = 16 * length * length * (channels if node.op == "DepthwiseConv" else node.attributes.get("group", 1))
         if chunk and held + size > CHUNK_BYTES:
-            yield from _collect(draft.graph, rounded, chunk, data)
+            yield from _collect(draft.graph, rounded, chunk, data, products)
             chunk, held = [], 0
         chunk.append(node)
         held += size
-    yield from _collect(draft.graph, rounded, chunk, data)
+    yield from _collect(draft.graph, rounded, chunk, data, products)
 
 
-def _collect(graph: Graph, rounded: Graph, layers: Sequence[Node], data: Dataset) -> Iterator[tuple[Node, LayerInputs]]:
+def _collect(graph: Graph, rounded: Graph, layers: Sequence[Node], data: Dataset, products: bool) -> Iterator[tuple[Node, LayerInputs]]:
     if not layers:
         return
     names = list(dict.fromkeys(node.input for node in layers))
-    sums: dict[str, list[Any]] = {}
+    sums = {node.output: _Sums(products) for node in layers}
     both = zip(run_all(graph, names, data), run_all(rounded, names, data, fake_quantize=True), strict=True)
     for index, (exact, seen) in enumerate(both):
         for node in layers:
-            x, y = (_vectors(graph, node, values, index) for values in (exact, seen))
-            parts = [np.matmul(y.transpose(0, 2, 1), y), np.matmul(x.transpose(0, 2, 1), y), y.sum(axis=1), x.sum(axis=1), y.shape[1]]
-            sums[node.output] = [a + b for a, b in zip(sums[node.output], parts, strict=True)] if node.output in sums else parts
+            sums[node.output].add(*(_vectors(graph, node, values, index) for values in (exact, seen)))
     for node in layers:
-        products, crossed, mean, float_mean, count = sums.pop(node.output)
-        yield node, LayerInputs(products / count, crossed / count, mean / count, float_mean / count, int(count))
+        yield node, sums.pop(node.output).means()
+
+
+class _Sums:
+    """Of one layer; vectors wait until there are enough of them for products of matrices to be worth it."""
+
+    def __init__(self, products: bool) -> None:
+        self._products = products
+        self._waiting: list[tuple[Floats, Floats]] = []
+        self._sums: list[Any] = []
+
+    def add(self, exact: Floats, seen: Floats) -> None:
+        self._waiting.append((exact, seen))
+        if sum(vectors.shape[1] for vectors, _ in self._waiting) >= TOGETHER:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        x, y = (np.concatenate(parts, axis=1) for parts in zip(*self._waiting, strict=True))
+        self._waiting = []
+        moved = y.transpose(0, 2, 1)
+        matrices = [moved @ y, x.transpose(0, 2, 1) @ y] if self._products else [np.zeros((len(y), 1, 1))] * 2
+        new = [*matrices, y.sum(axis=1), x.sum(axis=1), y.shape[1]]
+        self._sums = [a + b for a, b in zip(self._sums, new, strict=True)] if self._sums else new
+
+    def means(self) -> LayerInputs:
+        self._flush()
+        products, crossed, mean, float_mean, count = self._sums
+        return LayerInputs(products / count, crossed / count, mean / count, float_mean / count, int(count))
 
 
 def _vectors(graph: Graph, node: Node, values: Mapping[str, NDArray[Any]], sample: int) -> Floats:

@@ -147,7 +147,9 @@ def quantize(
         if coarse:
             return again(coarse=tuple(coarse.items()))
     if calibration is not None and options.uneven is None and "features" in options.methods:
-        return again(uneven=_uneven(graph, begun, calibration, options))
+        uneven = _uneven(graph, begun, calibration, options)
+        if uneven:
+            return again(uneven=uneven)
     found = Found(draft, (), 0)
     if calibration is not None and options.methods - {"features"} and begun.histograms:
         found = search(
