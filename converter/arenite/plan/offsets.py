@@ -14,6 +14,7 @@ from arenite.plan.bounds import chain_bound, step_bound
 from arenite.plan.chain import as_chain, fit_chain
 from arenite.plan.first_fit import improved, place_fast
 from arenite.plan.fitting import EffortSpentError, Fitting
+from arenite.plan.rigid import place_rigid
 
 EFFORT = 400_000
 """Of exact search, all limits together: nodes of the search times blocks left."""
@@ -51,6 +52,8 @@ def assign(packing: Packing, granule: int = 1, effort: int = EFFORT) -> Offsets:
         best, bound = _narrow(packing, best, bound, granule, lambda limit: fit_chain(chain, limit, granule))
     elif fitted.end > bound:
         best = improved(packing, fitted, bound)
+        if packing.end(best) > bound and (rigid := place_rigid(packing, bound)) is not None:
+            best = min(best, rigid, key=lambda offsets: (packing.end(offsets), packing.copied_bytes(offsets)))
         if packing.end(best) > bound and len(packing.blocks) <= SEARCHABLE:
             best, bound = _search(packing, best, bound, granule, effort)
     return Offsets(best, packing.end(best), bound)
