@@ -8,4 +8,9 @@
 #define ARN_HAS_MVE
 #endif
 
+/* Pools of the DSP extension, twice as large as portable ones, of which few networks have more than one. */
+#if defined(__ARM_FEATURE_DSP) && !defined(ARN_HAS_MVE) && !defined(__OPTIMIZE_SIZE__)
+#define ARN_HAS_DSP_POOLS
+#endif
+
 #endif

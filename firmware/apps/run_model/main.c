@@ -113,7 +113,13 @@ static uint32_t run(totals *all) {
 }
 
 int main(void) {
-    totals all = {{0, 0}, 0, 0, 0, false};
+    totals all; /* no initializer: compilers call memset of the library for it, which is a third of this app */
+    all.open.stack_bytes = 0;
+    all.open.ticks = 0;
+    all.samples = 0;
+    all.stack_bytes = 0;
+    all.ticks = 0;
+    all.unknown = false;
     const uint32_t status = run(&all);
     report("status", status);
     report("samples", all.samples);

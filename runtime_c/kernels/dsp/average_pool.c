@@ -1,8 +1,9 @@
 /* AveragePool with the DSP extension: sums of eight channels of a window at a time. numerics.md §7. */
 #include "core.h"
 
-#if defined(__ARM_FEATURE_DSP) && !defined(ARN_HAS_MVE)
+#if defined(ARN_HAS_DSP_POOLS)
 
+#include "memory.h"
 #include "portable/divide.h"
 #include "portable/window.h"
 #include "sum_core.h"
@@ -63,7 +64,8 @@ void arn_average_pool_s8_rows(const arn_average_pool_params *p, const arn_rows *
                         padded_taps(left, p->in_w, p->pad_left, p->pad_right, p->kernel_w, p->dilation_w);
             }
             for (int32_t c = 0, some; c < p->out_c; c += some) {
-                int32_t sum[ARN_SUM_CHANNELS] = {0, 0, 0, 0, 0, 0, 0, 0};
+                int32_t sum[ARN_SUM_CHANNELS];
+                arn_fill_bytes(sum, 0, sizeof sum);
                 some = 1;
                 if (p->out_c - c >= ARN_SUM_CHANNELS && inside <= ARN_SUM_MOST) {
                     some = ARN_SUM_CHANNELS;

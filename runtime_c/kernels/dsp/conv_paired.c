@@ -24,13 +24,6 @@ typedef struct layer {
     arn_gather_runs column; /* of such a window */
 } layer;
 
-/* Every window is one pixel of the image, and both images lie in one piece: they are one row. */
-static int is_one_row(const arn_conv_params *p, const arn_rows *x, const arn_rows *y) {
-    return p->kernel_h == 1 && p->kernel_w == 1 && p->pad_top == 0 && p->pad_left == 0 && p->stride_h == 1 && p->stride_w == 1 &&
-           p->out_w == p->in_w && p->out_h <= p->in_h && x->rows >= p->in_h && y->rows >= p->out_h && x->pitch == p->in_w * p->in_c &&
-           y->pitch == p->out_w * p->out_c;
-}
-
 static void prepare(const arn_conv_params *p, const arn_rows *x, uint32_t *scratch, layer *v) {
     /* Where windows have one column, or one row, its distance to the next is of no use, and may be beyond int32. */
     const int32_t run = arn_paired_run(p), step = (int32_t)((uint32_t)p->dilation_w * (uint32_t)p->in_c);
@@ -50,13 +43,20 @@ static void prepare(const arn_conv_params *p, const arn_rows *x, uint32_t *scrat
     }
     const uint32_t row = v->pitch > 0 ? (uint32_t)v->pitch : (uint32_t)p->dilation_h * (uint32_t)x->pitch;
     const int32_t runs = p->kernel_w * v->depth / run;
-    v->column.words = run / 4;
-    v->column.rest = run % 4;
+    v->column.words = run >> 2;
+    v->column.rest = run & 3;
     v->column.aside = v->copy + p->kernel_h * v->pitch;
     v->column.runs = runs > 1 ? runs : p->kernel_h;
     v->column.pitch = runs > 1 ? step : (int32_t)row;
     v->column.rows = runs > 1 ? p->kernel_h : 1;
     v->column.skip = (int32_t)(row - (uint32_t)runs * (uint32_t)step);
+}
+
+/* Every window is one pixel of the image, and both images lie in one piece: they are one row. */
+static int is_one_row(const arn_conv_params *p, const layer *v, const arn_rows *x, const arn_rows *y) {
+    return v->pitch == 0 && p->kernel_h * p->kernel_w == 1 && p->pad_top == 0 && v->inside.begin == 0 && v->inside.end == v->width &&
+           p->stride_h == 1 && p->stride_w == 1 && x->rows >= p->in_h && y->rows >= p->out_h && p->in_h >= p->out_h &&
+           x->pitch == v->width * p->in_c && y->pitch == v->width * p->out_c;
 }
 
 /* The rows that the windows of output row oy read, with their padding. */
@@ -90,7 +90,7 @@ static void column_at_border(const arn_conv_params *p, const layer *v, const arn
     const uint32_t both = (uint32_t)(uint16_t)p->input_zero_point * 0x10001u;
     const int32_t left = ox * p->stride_w - p->pad_left;
     const arn_span taps = arn_window_span(left, p->in_w, p->kernel_w, p->dilation_w);
-    const arn_gather_runs runs = {v->depth / 4, taps.end - taps.begin, p->dilation_w * p->in_c, NULL, 0, 1, 0};
+    const arn_gather_runs runs = {v->depth >> 2, taps.end - taps.begin, p->dilation_w * p->in_c, NULL, 0, 1, 0};
     int32_t row = oy * p->stride_h - p->pad_top;
     for (int32_t ky = p->kernel_h; ky > 0; ky--, row += p->dilation_h, to += p->kernel_w * v->depth) {
         if (row < 0 || row >= p->in_h || runs.runs == 0) {
@@ -165,7 +165,7 @@ void arn_conv_s8_paired_rows(const arn_conv_params *p, const arn_rows *x, const 
     layer v;
     prepare(p, x, scratch, &v);
     int32_t last = end;
-    if (v.pitch == 0 && begin < end && is_one_row(p, x, y)) {
+    if (begin < end && is_one_row(p, &v, x, y)) {
         last = begin + 1;
         v.width *= end - begin;
         v.inside.end = v.width;

@@ -12,6 +12,15 @@
 
 #define CHANNELS 4
 
+/* Groups that are kept at a time. Where they are two, strips come one by one, which leaves much of the code below out. */
+#if defined(__OPTIMIZE_SIZE__)
+#define GROUPS(p)   2
+#define MANY_GROUPS 0
+#else
+#define GROUPS(p)   arn_planes_groups(p)
+#define MANY_GROUPS 1
+#endif
+
 /* The rows of an image in planes. A column of a plane has a word for each pair of rows of a group. */
 typedef struct groups {
     int32_t rows;  /* of a group */
@@ -42,7 +51,7 @@ static ARN_NOINLINE void fill(const arn_depthwise_conv_params *p, const arn_rows
             g->job.u = row_of(p, x, g, row, channel, &g->job.u_step);
             g->job.v = row_of(p, x, g, row + 1, channel, &g->job.v_step);
             g->job.rows = 1;
-            if (x->rows >= p->in_h && row >= 0) { /* those inside are equally far apart */
+            if (MANY_GROUPS && x->rows >= p->in_h && row >= 0) { /* those inside are equally far apart */
                 const int32_t inside = (p->in_h - 2 - row) / g->rows + 1;
                 g->job.rows = inside < 1 ? 1 : inside < left ? inside : left;
             }
@@ -68,19 +77,20 @@ static ARN_NOINLINE void filter_strips(const arn_depthwise_conv_params *p, const
     groups g; /* no initializer: it would call memset, of the library */
     g.rows = 2 * p->stride_h;
     g.words = p->stride_h * columns;
-    g.count = arn_planes_groups(p);
+    const int32_t count = GROUPS(p);
+    g.count = count;
     g.first = begin * p->stride_h - p->pad_top;
     g.planes = scratch + before * p->stride_h;
-    g.job.plane_bytes = g.count * pitch;
+    g.job.plane_bytes = count * pitch;
     g.job.to_step = 4 * p->stride_h;
     g.job.pairs = p->in_w < columns - before ? p->in_w : columns - before;
     g.job.row_skip = g.rows * x->pitch - g.job.pairs * p->in_c;
     g.job.to_skip = 4 * (g.words - g.job.pairs * p->stride_h);
     g.last = g.job.pairs > 0 ? g.first + (rows - 1) * p->stride_h + 2 : g.first - 1;
-    const int32_t most = y->rows < p->out_h ? 1 : g.count - 1;
+    const int32_t most = y->rows < p->out_h ? 1 : count - 1;
     arn_fill_bytes(g.padding, p->input_zero_point, CHANNELS);
     const uint32_t both = (uint32_t)(uint16_t)p->input_zero_point * 0x10001u;
-    for (int32_t i = 0; i < CHANNELS * g.count * g.words; i++) {
+    for (int32_t i = 0; i < CHANNELS * count * g.words; i++) {
         scratch[i] = both;
     }
     arn_depthwise_job job;
@@ -97,23 +107,23 @@ static ARN_NOINLINE void filter_strips(const arn_depthwise_conv_params *p, const
         int32_t place = 0, filled = 0; /* place of the strip's group, groups that are filled */
         for (int32_t strip = 0, run; 2 * strip < rows; strip += run) {
             const int32_t oy = begin + 2 * strip;
-            if (place + 1 == g.count && g.count > 2) {
+            if (place + 1 == count && count > 2) {
                 turn(&g, scratch);
                 place = 0;
             }
             run = most < rows / 2 - strip ? most : rows / 2 - strip; /* strips of which both rows are equally far apart everywhere */
             run = run > 1 ? run : 1;
-            fill(p, x, &g, filled, strip + run + 1, channel - done, (place + filled - strip) % g.count);
+            fill(p, x, &g, filled, strip + run + 1, channel - done, (place + filled - strip) % count);
             filled = strip + run + 1;
-            job.plane = scratch + place * g.words + done * (pitch / 4) * g.count;
+            job.plane = scratch + place * g.words + done * (pitch / 4) * count;
             job.weights = stream;
             job.y = arn_row(y, oy) + channel;
             job.channels = CHANNELS - done;
             job.strips = 2 * (run - 1) + (p->out_w & 1);
-            job.below = place + 1 < g.count ? pitch : -pitch;
+            job.below = place + 1 < count ? pitch : -pitch;
             job.lower = oy + 1 < end ? (int32_t)(arn_row(y, oy + 1) - arn_row(y, oy)) : 0;
             core(&job);
-            place = (place + run) % g.count;
+            place = (place + run) % count;
         }
     }
     for (int32_t oy = begin; oy < end; oy++) {

@@ -84,6 +84,13 @@
     STORE \upper, \lower, \out, \distance
 .endm
 
+/* Pairs of columns in the loop: 1 or 2. */
+#if defined(__OPTIMIZE_SIZE__)
+    .equ UNROLL, 1
+#else
+    .equ UNROLL, 2
+#endif
+
 /* All channels, all strips. \prepare arranges the weights; \pair computes two columns of outputs and leaves r0 at the next two, \bytes
  * further on; \single computes the last column and leaves r0 where it was. */
 .macro KERNEL name, prepare, pair, bytes, single
@@ -106,9 +113,11 @@
     KEEP(r0, JOB)
     ldr r1, [r0, #JOB_PAIRS]
     adr.w r2, 2f
+    .if UNROLL > 1
     tst r1, #\bytes
     it ne
     adrne.w r2, 3f
+    .endif
     cmp r1, #0
     it eq
     adreq.w r2, 4f
@@ -137,8 +146,10 @@
     mov pc, r12
     .balign 4
 2:  \pair
+    .if UNROLL > 1
     .balign 4
 3:  \pair
+    .endif
     TAKE(r8, END)
     cmp r0, r8
     bne.w 2b

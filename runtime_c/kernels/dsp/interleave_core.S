@@ -43,7 +43,17 @@ arn_interleave:
     push {r0, r1}
     ldm r0, {r0-r7}
     add r12, r5, r5, lsl #1
-1:  subs r7, #1
+1:
+#if defined(__OPTIMIZE_SIZE__)
+3:  ldr r8, [r0]
+    ldr r9, [r1]
+    add r0, r2
+    add r1, r3
+    PAIR r8, r9
+    subs r7, #1
+    bne 3b
+#else
+    subs r7, #1
     beq 3f
 2:  ldr r8, [r0]
     ldr r9, [r1]
@@ -61,7 +71,9 @@ arn_interleave:
     add r0, r2
     add r1, r3
     PAIR r8, r9
-4:  ldrd r8, r9, [sp]
+4:
+#endif
+    ldrd r8, r9, [sp]
     subs r9, #1
     beq 5f
     str r9, [sp, #4]

@@ -1,7 +1,7 @@
 /* MaxPool with the DSP extension: the channels of a window a word at a time. numerics.md §8. */
 #include "core.h"
 
-#if defined(__ARM_FEATURE_DSP) && !defined(ARN_HAS_MVE)
+#if defined(ARN_HAS_DSP_POOLS)
 
 #include "max_pool_core.h"
 #include "memory.h"

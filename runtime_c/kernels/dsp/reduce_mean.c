@@ -3,6 +3,7 @@
 
 #if defined(__ARM_FEATURE_DSP) && !defined(ARN_HAS_MVE)
 
+#include "memory.h"
 #include "portable/divide.h"
 #include "sum_core.h"
 
@@ -21,7 +22,8 @@ static void add_columns(int32_t sum[ARN_SUM_CHANNELS], const int8_t *x, int32_t 
 static int32_t add_all(const int8_t *x, int32_t inner, int32_t count) {
     int32_t total = 0;
     if (inner == 1 && count >= 2 * ARN_SUM_CHANNELS) {
-        int32_t sum[ARN_SUM_CHANNELS] = {0, 0, 0, 0, 0, 0, 0, 0};
+        int32_t sum[ARN_SUM_CHANNELS];
+        arn_fill_bytes(sum, 0, sizeof sum);
         const int32_t whole = count / ARN_SUM_CHANNELS;
         add_columns(sum, x, ARN_SUM_CHANNELS, whole);
         for (int32_t k = 0; k < ARN_SUM_CHANNELS; k++) {
@@ -41,7 +43,8 @@ void arn_reduce_mean_s8(const arn_reduce_mean_params *p, const int8_t *x, int8_t
     for (int32_t o = 0; o < p->outer; o++, x += p->count * p->inner) {
         int32_t some = ARN_SUM_CHANNELS;
         for (int32_t i = 0; i < p->inner; i += some) {
-            int32_t sum[ARN_SUM_CHANNELS] = {0, 0, 0, 0, 0, 0, 0, 0};
+            int32_t sum[ARN_SUM_CHANNELS];
+            arn_fill_bytes(sum, 0, sizeof sum);
             if (p->inner - i >= ARN_SUM_CHANNELS) {
                 add_columns(sum, x + i, p->inner, p->count);
             } else {

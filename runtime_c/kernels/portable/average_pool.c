@@ -1,7 +1,7 @@
 #include "arn_kernels.h"
 #include "core.h"
 
-#if !defined(ARN_HAS_MVE) && !defined(__ARM_FEATURE_DSP)
+#if !defined(ARN_HAS_MVE) && !defined(ARN_HAS_DSP_POOLS)
 
 #include "arithmetic.h"
 #include "divide.h"
