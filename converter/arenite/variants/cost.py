@@ -126,15 +126,17 @@ def _tap_pairs_words(graph: Graph, node: Node) -> int:
 
 
 def _tap_pairs(graph: Graph, node: Node) -> float:
-    """dsp/tap_pairs_core.S: 8 cycles a pair of taps and 14 a part for four outputs, 38 around them, 90 a channel and row of outputs; 2.6 a
-    pixel of a channel to make a sequence, 160 around it."""
+    """dsp/tap_pairs_core.S: 8 cycles a pair of taps and 14 a part for four outputs, 40 around them; where two or three pairs are all, 30
+    and 6 a pair; 75 a channel and row of outputs; 4.2 a pair of pixels of a channel to make a sequence, 50 around it."""
     at, axis = _tap_axis(graph, node)
     shape, kernel = graph.tensor(node.output).shape, graph.tensor(node.inputs[1]).shape
     along, across, sequences = shape[1 + at], shape[2 - at], kernel[1 - at] * axis.residues
     blocks = axis.phases * (((along - 1) // axis.phases + 4) // 4)
-    outputs = across * shape[3] * (blocks * (38 + sequences * axis.parts * (14 + 8 * axis.part_pairs)) + 90)
+    short = sequences * axis.parts == 1 and axis.part_pairs in (2, 3)
+    block = 30 + 6 * axis.part_pairs if short else 40 + sequences * axis.parts * (14 + 8 * axis.part_pairs)
     rows = min(across * int(node.attributes["strides"][1 - at]), graph.tensor(node.inputs[0]).shape[2 - at]) * axis.residues
-    return shape[0] * (outputs + graph.tensor(node.inputs[0]).shape[3] * rows * (5.2 * axis.sequence_words(along) + 40))
+    made = graph.tensor(node.inputs[0]).shape[3] * rows * (4.2 * axis.sequence_words(along) + 50)
+    return shape[0] * (across * shape[3] * (blocks * block + 75) + made)
 
 
 def _planes(graph: Graph, node: Node) -> float:
