@@ -42,7 +42,7 @@ def chains(draw: st.DrawFn, most: int = 4) -> Packing:
 
 @st.composite
 def packings(draw: st.DrawFn, most: int = 5) -> Packing:
-    """Blocks of any lifetimes; where one begins at the last step of others, it may share bytes with up to two of them."""
+    """Blocks of any lifetimes; where one begins at the last step of others, it may share bytes with up to two of them; parts of others."""
     blocks = []
     for _ in range(draw(st.integers(1, most))):
         first = draw(st.integers(-1, 4))
@@ -55,6 +55,15 @@ def packings(draw: st.DrawFn, most: int = 5) -> Packing:
             for j in draw(st.lists(st.sampled_from(ending), max_size=2, unique=True)):
                 sharings[j, i] = draw(sharing())
                 results.add(i)
+    for part, inner in enumerate(blocks):
+        live = [
+            i for i, other in enumerate(blocks) if other.first <= inner.last and inner.first <= other.last and other.bytes > inner.bytes
+        ]
+        if live and draw(st.integers(0, 3)) == 0:
+            whole = draw(st.sampled_from(live))
+            if not {(part, whole), (whole, part)} & set(sharings):
+                offset = UNIT * draw(st.integers(0, (blocks[whole].bytes - inner.bytes) // UNIT))
+                sharings[part, whole] = Sharing(offset, 0, lasting=True)
     return Packing(tuple(blocks), sharings)
 
 

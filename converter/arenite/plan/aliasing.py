@@ -75,7 +75,7 @@ def parts(graph: Graph, roots: Mapping[str, str], granule: int) -> dict[tuple[st
     """For pairs (part, whole) of roots, at which offset in the whole the part lies where both share bytes, both then holding the same.
 
     A Concat's input in its result, and a Slice of its input, where the part is one run of bytes. Nothing is copied where the planner
-    places them so. Every part has one whole, and parts of a whole are apart.
+    places them so. Every part has one whole, and parts of a whole are apart. See `nested` for parts of parts.
     """
     found: dict[tuple[str, str], int] = {}
     taken: dict[str, list[tuple[int, int]]] = {}
@@ -97,6 +97,18 @@ def parts(graph: Graph, roots: Mapping[str, str], granule: int) -> dict[tuple[st
                     enter(roots[part], node.output, offset)
         elif node.op == "Slice" and node.input in roots and (start := _slice_start(graph, node)) is not None:
             enter(node.output, roots[node.input], start)
+    return found
+
+
+def nested(pairs: Mapping[tuple[str, str], int]) -> dict[tuple[str, str], int]:
+    """`pairs`, and those of a part with what its whole is part of."""
+    whole_of = {part: (whole, offset) for (part, whole), offset in pairs.items()}
+    found = dict(pairs)
+    for part, (whole, offset) in whole_of.items():
+        while whole in whole_of:
+            whole, further = whole_of[whole]
+            offset += further
+            found[part, whole] = offset
     return found
 
 

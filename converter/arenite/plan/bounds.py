@@ -46,13 +46,12 @@ def _excluded(packing: Packing, limit: int) -> bool:
         open_pairs += [(i, j, _distance(packing, i, j), _distance(packing, j, i)) for j in others if j < i]
     for (operand, result), sharing in packing.sharings.items():
         step = max(blocks[operand].first, blocks[result].first)
-        if packing.live_bytes(step, apart=(operand, result)) > limit:
+        needed = packing.live_bytes(step, apart=(operand, result)) - limit
+        if needed > 0:
             above.append((operand, result, sharing.least))
-            if len(packing.operands[result]) == 1 and not sharing.lasting:
+            if len(packing.operands[result]) == 1 and sharing.least >= 0 and not sharing.lasting:
                 # They share so many bytes at least that the operand cannot lie any higher.
-                needed = sum(blocks[i].bytes for i in packing.live[step]) - limit
-                if sharing.least >= 0:
-                    above.append((result, operand, needed - blocks[result].bytes))
+                above.append((result, operand, needed - blocks[result].bytes))
     for _ in range(PASSES):
         changed = False
         left = []

@@ -65,7 +65,9 @@ class Fitting:
             return self._place(part, lowest, level, last) and self._place(left & ~part, lowest, level, last)
         fitting = [i for i in _members(left) if lowest[i] > level or (lowest[i] == level and self.rank[i] > last)]
         for i in sorted(fitting, key=self._preference(lowest)):
-            offset = self.offsets[i] = lowest[i]
+            offset = self.offsets[i] = lowest[i] if self.proves else self._settled(i, lowest[i], left)
+            if offset + self.packing.blocks[i].bytes > self.limit:
+                continue
             raised = list(lowest)
             for j in self.packing.rivals[i]:
                 if left >> j & 1 and j != i:
@@ -83,6 +85,17 @@ class Fitting:
             return max(lowest, end)
         delta = sharing.at_least(lowest - offset)
         return end if delta is None else min(end, offset + delta)
+
+    def _settled(self, i: int, offset: int, left: int) -> int:
+        """The least offset from `offset` on at which block i goes together with all that are placed, where only certain deltas do."""
+        settled = False
+        while not settled:
+            settled = True
+            for j in self.packing.rivals[i]:
+                if not left >> j & 1:
+                    higher = self.packing.lifted(i, offset, j, self.offsets[j])
+                    offset, settled = higher, settled and higher == offset
+        return offset
 
     def _preference(self, lowest: list[int]) -> Callable[[int], tuple[int, int, int]]:
         """Low first, and what lives long before what lives short."""

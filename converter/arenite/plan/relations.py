@@ -66,9 +66,10 @@ def certain_bytes(work: Work, related: Relations) -> list[int]:
 
 def _may_lie_inside(work: Work, related: Relations, index: int, value: int) -> bool:
     """The value is part of another that may be live during the task at `index`."""
-    whole = work.values[value].whole
-    if whole is None:
-        return False
-    later = whole in work.writer and related.after[index] >> work.writer[whole] & 1
-    done = not work.values[whole].kept and not work.readers[whole] & ~related.before[index] and whole not in work.tasks[index].writes
-    return not later and not done
+
+    def may_be_live(whole: int) -> bool:
+        later = whole in work.writer and related.after[index] >> work.writer[whole] & 1
+        done = not work.values[whole].kept and not work.readers[whole] & ~related.before[index] and whole not in work.tasks[index].writes
+        return not later and not done
+
+    return any(may_be_live(whole) for whole in work.wholes(value))

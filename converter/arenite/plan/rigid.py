@@ -6,7 +6,7 @@ part by part. Placed one after the other, what comes last finds its place in the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from arenite.plan.blocks import Packing
@@ -37,18 +37,23 @@ class Bodies:
                 self._collect(start, joined)
 
     def _collect(self, start: int, joined: Sequence[Sequence[tuple[int, int]]]) -> None:
-        """The body of the block `start`, which is in none yet."""
+        """The body of the block `start`, which is in none yet: what is joined to it, as far as all of it goes together."""
         at = {start: 0}
         found = [start]
         for block in found:
             for other, above in joined[block]:
-                if other not in at:
-                    at[other] = at[block] + above
+                place = at[block] + above
+                if other not in at and self.body_of[other] < 0 and self._fits(other, place, at):
+                    at[other] = place
                     found.append(other)
         lowest = min(at.values())
         for block in found:
             self.body_of[block] = len(self.members)
         self.members.append([(block, at[block] - lowest) for block in found])
+
+    def _fits(self, block: int, place: int, at: Mapping[int, int]) -> bool:
+        rivals = self.packing.rivals[block]
+        return all(self.packing.lifted(block, place, other, at[other]) == place for other in at if other in rivals)
 
     @cached_property
     def are_single(self) -> bool:

@@ -73,8 +73,7 @@ def _cost_with_parts(work: Work, state: State, index: int, dying: Sequence[int],
         return bool(begun) and (values[value].kept or bool(readers[value] & ~tasks))
 
     def counted(value: int, tasks: int, also: Sequence[int] = ()) -> int:
-        whole = values[value].whole
-        inside = whole is not None and (whole in also or alive(whole, tasks))
+        inside = any(whole in also or alive(whole, tasks) for whole in work.wholes(value))
         return 0 if inside else values[value].bytes
 
     before = sum(counted(value, state.executed) for value in touched if alive(value, state.executed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,13 +60,20 @@ class Work:
         """By value, the task that writes it."""
         return {value: index for index, task in enumerate(self.tasks) for value in task.writes}
 
+    def wholes(self, value: int) -> Iterator[int]:
+        """The values that it lies in, from the smallest on."""
+        whole = self.values[value].whole
+        while whole is not None:
+            yield whole
+            whole = self.values[whole].whole
+
     @cached_property
     def parts(self) -> Mapping[int, tuple[int, ...]]:
-        """By value, those that lie in it."""
+        """By value, those that lie in it, parts of parts among them."""
         found: dict[int, list[int]] = {}
-        for i, value in enumerate(self.values):
-            if value.whole is not None:
-                found.setdefault(value.whole, []).append(i)
+        for i in range(len(self.values)):
+            for whole in self.wholes(i):
+                found.setdefault(whole, []).append(i)
         return {whole: tuple(inside) for whole, inside in found.items()}
 
     @cached_property
