@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import lcm, prod
 
 from arenite.graph import OPERATORS, Graph, Node
@@ -75,17 +75,18 @@ def parts(graph: Graph, roots: Mapping[str, str], granule: int) -> dict[tuple[st
     """For pairs (part, whole) of roots, at which offset in the whole the part lies where both share bytes, both then holding the same.
 
     A Concat's input in its result, and a Slice of its input, where the part is one run of bytes. Nothing is copied where the planner
-    places them so. Every part has one whole, and parts of a whole are apart. See `nested` for parts of parts.
+    places them so. Every part has one whole, and parts of a whole are apart, but for rows that partial execution takes of a window: see
+    `overlapping`, and `nested` for parts of parts.
     """
     found: dict[tuple[str, str], int] = {}
     taken: dict[str, list[tuple[int, int]]] = {}
     inside: set[str] = set()
 
-    def enter(part: str, whole: str, offset: int) -> None:
+    def enter(part: str, whole: str, offset: int, apart: bool = True) -> None:
         size = graph.tensors[part].bytes
         # The ends of states, and outputs that lie in an input, are read and written by others than nodes.
         fits = offset % granule == 0 and part != whole and part not in inside and not (part in graph.outputs and whole in graph.inputs)
-        if fits and size and all(offset >= end or offset + size <= start for start, end in taken.get(whole, ())):
+        if fits and size and (not apart or all(offset >= end or offset + size <= start for start, end in taken.get(whole, ()))):
             found[part, whole] = offset
             inside.add(part)
             taken.setdefault(whole, []).append((offset, offset + size))
@@ -96,8 +97,22 @@ def parts(graph: Graph, roots: Mapping[str, str], granule: int) -> dict[tuple[st
                 if part in roots:
                     enter(roots[part], node.output, offset)
         elif node.op == "Slice" and node.input in roots and (start := _slice_start(graph, node)) is not None:
-            enter(node.output, roots[node.input], start)
+            enter(node.output, roots[node.input], start, apart=node.band is None)
     return found
+
+
+def overlapping(graph: Graph, pairs: Mapping[tuple[str, str], int]) -> Iterator[tuple[str, str, int]]:
+    """Parts of one whole that have bytes in common, neither of the other: (one, other, offset of the first minus that of the other)."""
+    parts_of: dict[str, list[tuple[int, str]]] = {}
+    for (part, whole), offset in pairs.items():
+        parts_of.setdefault(whole, []).append((offset, part))
+    for spread in parts_of.values():
+        spread.sort()
+        for position, (offset, part) in enumerate(spread):
+            for other_offset, other in spread[position + 1 :]:
+                if other_offset >= offset + graph.tensors[part].bytes:
+                    break
+                yield part, other, offset - other_offset
 
 
 def nested(pairs: Mapping[tuple[str, str], int]) -> dict[tuple[str, str], int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from arenite.errors import PlanError
 from arenite.graph import Graph
-from arenite.plan.aliasing import is_view, nested, parts, sharings, views
+from arenite.plan.aliasing import is_view, nested, overlapping, parts, sharings, views
 from arenite.plan.blocks import Block, Packing, Sharing
 from arenite.plan.bodies import planned_part
 from arenite.plan.lifetimes import Lifetime, lifetimes
@@ -166,7 +166,10 @@ def _sharings(
             operand = numbers[root]
             if items[operand].block.last == step:
                 found[operand, numbers[node.outputs[0]]] = sharing
-    for (part, whole), offset in nested(parts(graph, roots, granule)).items():
+    pairs = parts(graph, roots, granule)
+    for part, other, offset in overlapping(graph, pairs):
+        found[numbers[part], numbers[other]] = Sharing(offset, 0, lasting=True)
+    for (part, whole), offset in nested(pairs).items():
         # Of the two the later is the result; which one makes no difference to where they go together.
         found[numbers[part], numbers[whole]] = Sharing(offset, 0, lasting=True)
     return found
