@@ -25,6 +25,9 @@ FEWEST = 8
 """Samples that say something about deviations."""
 MOST_ELEMENTS = 4096
 """Of a tensor of features; larger ones are images and sound."""
+POOR_DB = 20.0
+"""Of the outputs: a model of a vector that is left with less is tried with this vector in float32, whatever its deviations are. Its first
+layer may have taken in what brings features to like sizes, so that it is that layer's weights which differ too much."""
 GAIN_DB = 6.0
 """What float32 must do for the outputs: one bit."""
 
@@ -44,6 +47,12 @@ def uneven_tensors(graph: Graph, quantization: Mapping[str, Quantization], data:
         if reads_uneven and node.output in deviations and _is_uneven(deviations[node.output], quantization[node.output]):
             uneven.append(node.output)
     return tuple(uneven)
+
+
+def vector_inputs(graph: Graph, quantization: Mapping[str, Quantization]) -> tuple[str, ...]:
+    """Inputs that are one row of features."""
+    names = [name for name in graph.input_ports if _is_choice(graph, name, quantization)]
+    return tuple(name for name in names if 1 < graph.tensors[name].elements == graph.tensors[name].shape[-1])
 
 
 def _is_choice(graph: Graph, name: str, quantization: Mapping[str, Quantization]) -> bool:

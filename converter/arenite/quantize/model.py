@@ -15,7 +15,7 @@ from arenite.quantize.cell_ranges import largest_cells
 from arenite.quantize.coarse import LEAST_DB, coarse_tensors
 from arenite.quantize.draft import Draft
 from arenite.quantize.edges import IO, with_edges
-from arenite.quantize.features import GAIN_DB, uneven_tensors
+from arenite.quantize.features import GAIN_DB, POOR_DB, uneven_tensors, vector_inputs
 from arenite.quantize.fidelity import Fidelity, measure
 from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.lower_typed import without_detours
@@ -213,14 +213,18 @@ def _apart(options: QuantizeOptions) -> frozenset[str]:
 
 def _uneven(graph: Graph, begun: _Begun, calibration: Dataset, options: QuantizeOptions) -> tuple[str, ...]:
     """Tensors of uneven features without which the outputs are measurably better."""
-    inspected = _inspected(graph, calibration, COMPARED)
-    uneven = uneven_tensors(graph, _of(graph, begun.draft.quantization()), inspected)
-    if not uneven:
+    inspected, quantization = _inspected(graph, calibration, COMPARED), _of(graph, begun.draft.quantization())
+    uneven = uneven_tensors(graph, quantization, inspected)
+    tried = uneven or vector_inputs(graph, quantization)
+    if not tried:
         return ()
-    other = _begin(graph, calibration, replace(options, uneven=uneven), None)
     judge = Judge(graph, inspected)
-    better = MOST_DB if other is None else judge.sqnr_db(other.draft)
-    return uneven if better >= judge.sqnr_db(begun.draft) + GAIN_DB else ()
+    before = judge.sqnr_db(begun.draft)
+    if not uneven and before >= POOR_DB:
+        return ()
+    other = _begin(graph, calibration, replace(options, uneven=tried), None)
+    after = MOST_DB if other is None else judge.sqnr_db(other.draft)
+    return tried if after >= before + GAIN_DB else ()
 
 
 def keep_float(graph: Graph) -> QuantizedModel:
