@@ -87,7 +87,7 @@ static ARN_NOINLINE void filter_strips(const arn_depthwise_conv_params *p, const
     g.job.row_skip = g.rows * x->pitch - g.job.pairs * p->in_c;
     g.job.to_skip = 4 * (g.words - g.job.pairs * p->stride_h);
     g.last = g.job.pairs > 0 ? g.first + (rows - 1) * p->stride_h + 2 : g.first - 1;
-    const int32_t most = y->rows < p->out_h ? 1 : count - 1;
+    const int32_t most = y->rows < p->out_h ? 1 : count - 1; /* strips at a time: their rows are equally far apart */
     arn_fill_bytes(g.padding, p->input_zero_point, CHANNELS);
     const uint32_t both = (uint32_t)(uint16_t)p->input_zero_point * 0x10001u;
     for (int32_t i = 0; i < CHANNELS * count * g.words; i++) {
@@ -111,19 +111,21 @@ static ARN_NOINLINE void filter_strips(const arn_depthwise_conv_params *p, const
                 turn(&g, scratch);
                 place = 0;
             }
-            run = most < rows / 2 - strip ? most : rows / 2 - strip; /* strips of which both rows are equally far apart everywhere */
-            run = run > 1 ? run : 1;
-            fill(p, x, &g, filled, strip + run + 1, channel - done, (place + filled - strip) % count);
+            run = most < (rows + 1) / 2 - strip ? most : (rows + 1) / 2 - strip;
+            const int32_t next = place + filled - strip; /* place of the first group that is not filled */
+            fill(p, x, &g, filled, strip + run + 1, channel - done, next < count ? next : 0);
             filled = strip + run + 1;
             job.plane = scratch + place * g.words + done * (pitch / 4) * count;
             job.weights = stream;
-            job.y = arn_row(y, oy) + channel;
+            int8_t *const upper = arn_row(y, oy);
+            job.y = upper + channel;
             job.channels = CHANNELS - done;
             job.strips = 2 * (run - 1) + (p->out_w & 1);
             job.below = place + 1 < count ? pitch : -pitch;
-            job.lower = oy + 1 < end ? (int32_t)(arn_row(y, oy + 1) - arn_row(y, oy)) : 0;
+            job.lower = oy + 1 < end ? (int32_t)(arn_row(y, oy + 1) - upper) : 0;
+            job.last_lower = 2 * (strip + run) <= rows ? job.lower : 0;
             core(&job);
-            place = (place + run) % count;
+            place = place + run < count ? place + run : 0;
         }
     }
     for (int32_t oy = begin; oy < end; oy++) {

@@ -41,7 +41,8 @@
 #define STRIP      10 /* of the job: strip_bytes, strip_skip, y_skip */
 #define SKIP       11
 #define Y_SKIP     12
-#define PLACES     13
+#define LAST_LOWER 13 /* LOWER of the last strip */
+#define PLACES     14
 
     /* arn_depthwise_job */
     .equ JOB_CHANNELS, 12
@@ -49,6 +50,7 @@
     .equ JOB_PAIRS, 24
     .equ JOB_BELOW, 28
     .equ JOB_STRIP_BYTES, 32
+    .equ JOB_LOWER, 48
 
 .macro REQUANTIZE multiplier, zero_point, sums:vararg
     TAKE(\multiplier, MULTIPLIER)
@@ -103,13 +105,13 @@
     push {r4-r11, lr}
     sub sp, sp, #FRAME_BYTES(PLACES)
     add r1, r0, #JOB_STRIP_BYTES
-    ldm r1, {r2-r7}
+    ldm r1, {r2-r8}
     KEEP(r2, STRIP)
     KEEP(r3, SKIP)
     KEEP(r4, Y_SKIP)
     KEEP(r5, STEP)
-    KEEP(r6, LOWER)
-    KEEP(r7, ZERO_POINT)
+    KEEP(r7, LAST_LOWER)
+    KEEP(r8, ZERO_POINT)
     KEEP(r0, JOB)
     ldr r1, [r0, #JOB_PAIRS]
     adr.w r2, 2f
@@ -136,11 +138,13 @@
     ldr r8, [r0, #JOB_STRIPS]
     ldr r9, [r0, #JOB_PAIRS]
     ldr r10, [r0, #JOB_BELOW]
+    ldr r11, [r0, #JOB_LOWER]
     TAKE(r12, ENTRY)
     mov r0, r1
     add r9, r9, r1
     KEEP(r8, STRIPS)
     KEEP(r9, END)
+    KEEP(r11, LOWER)
     mov r1, r10
     \prepare
     mov pc, r12
@@ -160,8 +164,13 @@
     \single
     TAKE(r8, STRIPS)
 5:  subs r8, #2
-    bmi 6f
+    bmi 7f
     KEEP(r8, STRIPS)
+    cmp r8, #2
+    bge 6f
+    TAKE(r8, LAST_LOWER)
+    KEEP(r8, LOWER)
+6:
     TAKE(r8, SKIP)
     TAKE(r9, END)
     TAKE(r10, STRIP)
@@ -174,7 +183,7 @@
     KEEP(r9, END)
     KEEP(r11, OUT)
     mov pc, r12
-6:  TAKE(r0, JOB)
+7:  TAKE(r0, JOB)
     ldr r8, [r0, #JOB_CHANNELS]
     cmp r8, #0
     bne.w 1b

@@ -20,6 +20,7 @@ typedef struct arn_depthwise_job {
     int32_t y_skip;         /* from behind the pairs of a strip's upper row to the next strip */
     int32_t step;           /* from an output to the next in its row */
     int32_t lower;          /* from the upper row to the lower; 0 where there is none */
+    int32_t last_lower;     /* the same of the last of two strips or more */
     int32_t zero_point;     /* of the output */
 } arn_depthwise_job;
 
