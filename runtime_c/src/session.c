@@ -202,8 +202,13 @@ static void keep_states(const arn_model *model, const arn_region *regions) {
     }
 }
 
-static inline void *operand_data(const arn_model *model, const arn_region *regions, int32_t index) {
-    return index < 0 ? NULL : arn_place_data(model, regions, arn_place_of(arn_tensor_table(model, index)));
+/* `tensors` and `constants` are those of the model, which the compiler would read anew for every operand. */
+static inline void *operand_data(const uint8_t *tensors, const uint8_t *constants, const arn_region *regions, int32_t index) {
+    if (index < 0) {
+        return NULL;
+    }
+    const arn_place place = arn_place_of(flat_table_at(tensors, (uint32_t)index));
+    return arn_place_data(constants, regions, place);
 }
 
 arn_status arn_invoke(arn_session *session) {
@@ -218,7 +223,7 @@ arn_status arn_invoke(arn_session *session) {
             return ARN_ERROR_MEMORY; /* a bound one that has not been */
         }
     }
-    const uint8_t *nodes = model->file + model->nodes;
+    const uint8_t *nodes = model->file + model->nodes, *tensors = model->file + model->tensors, *constants = model->data;
     const arn_kernel *kernel = NULL; /* that of the node before: layers of a kind often come in a row */
     for (uint32_t i = 0; i < flat_length(nodes); i++) {
         const node_view node = view_of(flat_table_at(nodes, i));
@@ -230,12 +235,12 @@ arn_status arn_invoke(arn_session *session) {
         call.jump = &jump;
         call.params = node.params + 4;
         for (uint32_t j = 0; j < kernel->inputs; j++) {
-            call.inputs[j] = operand_data(model, regions, flat_i32_at(node.inputs, j));
+            call.inputs[j] = operand_data(tensors, constants, regions, flat_i32_at(node.inputs, j));
         }
         for (uint32_t j = 0; j < kernel->outputs; j++) {
-            call.outputs[j] = operand_data(model, regions, flat_i32_at(node.outputs, j));
+            call.outputs[j] = operand_data(tensors, constants, regions, flat_i32_at(node.outputs, j));
         }
-        call.scratch = operand_data(model, regions, node.scratch);
+        call.scratch = operand_data(tensors, constants, regions, node.scratch);
         ARN_LAYER((int32_t)i);
         kernel->invoke(&call);
         ARN_LAYER(ARN_NO_LAYER);

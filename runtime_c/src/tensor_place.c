@@ -23,5 +23,5 @@ arn_place arn_tensor_place(const uint8_t *tensor) {
 }
 
 uint8_t *arn_tensor_data(const arn_model *model, const arn_region *regions, const uint8_t *tensor) {
-    return arn_place_data(model, regions, arn_place_of(tensor));
+    return arn_place_data(model->data, regions, arn_place_of(tensor));
 }

@@ -38,9 +38,10 @@ static inline arn_place arn_place_of(const uint8_t *tensor) {
     return place;
 }
 
-static inline uint8_t *arn_place_data(const arn_model *model, const arn_region *regions, arn_place place) {
+/* `constants`: arn_model.data. */
+static inline uint8_t *arn_place_data(const uint8_t *constants, const arn_region *regions, arn_place place) {
     if (place.storage == FLAT_STORAGE_CONSTANT) {
-        return (uint8_t *)model->data + place.offset;
+        return (uint8_t *)constants + place.offset;
     }
     uint8_t *base = (uint8_t *)regions[place.region].data;
     return base != NULL ? base + place.offset : NULL;
