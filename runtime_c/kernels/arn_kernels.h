@@ -68,11 +68,10 @@ void arn_fully_connected_s8(const arn_fully_connected_params *p, const int8_t *x
 void arn_fully_connected_s8_wide(const arn_fully_connected_params *p, const int8_t *x, const int8_t *weight, const int64_t *bias,
                                  const int32_t *multiplier, int8_t *y);
 
-/* `paired` and, of one row, `paired_row`, §3.4. scratch: arn_fully_connected_paired_scratch(p, ARN_PAIRED_BLOCK) or, of the second,
- * (p, ARN_PAIRED_WIDE_BLOCK) bytes, aligned for words. */
+/* `paired` and, of one row, `paired_row`, §3.4. scratch: arn_fully_connected_paired_scratch(p) bytes, aligned for words. The second may
+ * read the whole word in which x ends. */
 void arn_fully_connected_s8_paired(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
-void arn_fully_connected_s8_paired_row(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y,
-                                       void *scratch);
+void arn_fully_connected_s8_paired_row(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y);
 
 /* Product of two activations, §4. */
 void arn_matmul_s8(const arn_matmul_params *p, const int8_t *a, const int8_t *b, int8_t *y);

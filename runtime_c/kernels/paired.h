@@ -56,9 +56,9 @@ static inline int32_t arn_conv_paired_scratch(const arn_conv_params *p) {
     return 4 * arn_paired_taps(p->kernel_h * p->kernel_w * depth) + (depth % 4 != 0 ? rows : 0);
 }
 
-/* The same for FullyConnected: two columns for blocks of four outputs, one for blocks of eight. */
-static inline int32_t arn_fully_connected_paired_scratch(const arn_fully_connected_params *p, int32_t block) {
-    return (block == ARN_PAIRED_BLOCK ? 4 : 2) * arn_paired_taps(p->in_features);
+/* The same for FullyConnected in blocks of four outputs. */
+static inline int32_t arn_fully_connected_paired_scratch(const arn_fully_connected_params *p) {
+    return 4 * arn_paired_taps(p->in_features);
 }
 
 #endif

@@ -8,14 +8,17 @@
 #define MAX_WINDOW (1 << 13)          /* taps of a window of tap_pairs */
 #define MAX_TAPS   ((int64_t)1 << 24) /* of a filter: its column then has fewer than 2^27 bytes */
 
-/* Operand 1 is a stream of `groups` times `filters` outputs in blocks of `block`, and the scratch memory has room. taps <= MAX_TAPS. */
-static int is_stream(const arn_signature *s, int32_t groups, int32_t filters, int32_t taps, int32_t block, int64_t scratch) {
+static int has_scratch(const arn_signature *s, int64_t bytes) {
+    return arn_is_type(&s->scratch, ARN_FLOAT32) && (int64_t)s->scratch.bytes >= bytes;
+}
+
+/* Operand 1 is a stream of `groups` times `filters` outputs in blocks of `block`. taps <= MAX_TAPS. */
+static int is_stream(const arn_signature *s, int32_t groups, int32_t filters, int32_t taps, int32_t block) {
     const arn_operand *stream = &s->inputs[1];
     const uint32_t words = (uint32_t)arn_paired_words(arn_paired_taps(taps), block);
     const uint32_t blocks = ((uint32_t)filters - 1) / (uint32_t)block + 1; /* below 2^30, words below 2^28 */
     return arn_is_type(stream, ARN_INT32) && stream->constant != NULL && (uint64_t)words * blocks <= UINT32_MAX &&
-           stream->bytes / 4 == (uint64_t)(words * blocks) * (uint64_t)groups && arn_is_type(&s->scratch, ARN_FLOAT32) &&
-           (int64_t)s->scratch.bytes >= scratch;
+           stream->bytes / 4 == (uint64_t)(words * blocks) * (uint64_t)groups;
 }
 
 static int check_conv_paired(const arn_signature *s) {
@@ -31,9 +34,9 @@ static int check_conv_paired(const arn_signature *s) {
     if (width > ARN_MAX_EXTENT || width * p->in_c > ARN_MAX_EXTENT || (width * p->in_c + 3) * p->kernel_h > ARN_MAX_EXTENT) {
         return 0; /* with these bounds arn_conv_paired_scratch does not overflow */
     }
-    return is_stream(s, p->group, p->out_c / p->group, p->kernel_h * p->kernel_w * depth, ARN_PAIRED_BLOCK, arn_conv_paired_scratch(p)) &&
-           p->shift == 0 && arn_is_int8(p->input_zero_point) && arn_is_int8(p->output_zero_point) &&
-           arn_is_clamp(p->activation_min, p->activation_max);
+    return is_stream(s, p->group, p->out_c / p->group, p->kernel_h * p->kernel_w * depth, ARN_PAIRED_BLOCK) &&
+           has_scratch(s, arn_conv_paired_scratch(p)) && p->shift == 0 && arn_is_int8(p->input_zero_point) &&
+           arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
 }
 
 static int is_fully_connected(const arn_signature *s, int32_t block) {
@@ -41,12 +44,13 @@ static int is_fully_connected(const arn_signature *s, int32_t block) {
     const int32_t x[2] = {p->rows, p->in_features}, y[2] = {p->rows, p->out_features};
     return arn_is_type(&s->inputs[0], ARN_INT8) && arn_is_type(&s->outputs[0], ARN_INT8) && arn_is_product(s->inputs[0].bytes, x, 2) &&
            arn_is_product(s->outputs[0].bytes, y, 2) && p->in_features <= MAX_TAPS &&
-           is_stream(s, 1, p->out_features, p->in_features, block, arn_fully_connected_paired_scratch(p, block)) && p->shift == 0 &&
-           arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
+           is_stream(s, 1, p->out_features, p->in_features, block) && p->shift == 0 && arn_is_int8(p->output_zero_point) &&
+           arn_is_clamp(p->activation_min, p->activation_max);
 }
 
 static int check_fully_connected_paired(const arn_signature *s) {
-    return is_fully_connected(s, ARN_PAIRED_BLOCK);
+    return is_fully_connected(s, ARN_PAIRED_BLOCK) &&
+           has_scratch(s, arn_fully_connected_paired_scratch((const arn_fully_connected_params *)s->params));
 }
 
 static int check_fully_connected_paired_row(const arn_signature *s) {
@@ -99,7 +103,7 @@ static void invoke_fully_connected_paired(const arn_call *c) {
 }
 
 static void invoke_fully_connected_paired_row(const arn_call *c) {
-    arn_fully_connected_s8_paired_row(c->params, c->inputs[0], c->inputs[1], c->outputs[0], c->scratch);
+    arn_fully_connected_s8_paired_row(c->params, c->inputs[0], c->inputs[1], c->outputs[0]);
 }
 
 static void invoke_depthwise_conv_planes(const arn_call *c) {

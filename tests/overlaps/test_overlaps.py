@@ -13,7 +13,7 @@ from overlaps.shadow_library import ShadowLibrary
 
 LAYERS = 320 if os.environ.get("ARENITE_LONG") else 30
 """Of each kernel."""
-ALWAYS_IN_PLACE = {("FullyConnected", "paired_row"), ("Less", "float32")}
+ALWAYS_IN_PLACE = {("Less", "float32")}
 """Their distance is 0, less than which there is none: they read on faster than they write."""
 
 

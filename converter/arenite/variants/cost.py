@@ -1,4 +1,4 @@
-"""What a layer costs with a variant: cycles on a core, bytes of constants, and bytes of the kernel's code.
+"""What a layer costs with a variant: cycles on a core and bytes of constants.
 
 The cycles are those of the kernels' loops as counted by the cycle model of `arenite profile` on a Cortex-M4 (zero wait states), split into
 what a column of taps costs to make, what a block of outputs costs, and what a multiply-accumulate costs. They rank variants; they are
@@ -23,23 +23,6 @@ PORTABLE_STREAM = 2.0
 """The same from a stream, as a factor."""
 PORTABLE_WINOGRAD = 6.0
 """The same from transformed weights, which are transformed back."""
-KERNEL_BYTES = {
-    ("Conv", "int8"): 3300,
-    ("Conv", "paired"): 2750,
-    ("Conv", "winograd_2"): 3200,
-    ("Conv", "winograd_4"): 3500,
-    ("FullyConnected", "int8"): 1900,
-    ("FullyConnected", "paired"): 900,
-    ("FullyConnected", "paired_row"): 900,
-    ("DepthwiseConv", "int8"): 2800,
-    ("DepthwiseConv", "planes"): 1450,
-    ("DepthwiseConv", "planes_2"): 1250,
-    ("DepthwiseConv", "tap_pairs"): 2600,
-}
-"""Code of the kernels for the DSP extension, and of the portable ones for plain constants: gcc 12 at -Os for a Cortex-M4, with what they
-call. What two of them share counts once, for the larger."""
-PORTABLE_KERNEL_BYTES = 800
-"""Of any other: as much as one that works from a stream without the DSP extension."""
 
 
 def constant_bytes(graph: Graph, node: Node, variant: str) -> int:
@@ -57,12 +40,6 @@ def constant_bytes(graph: Graph, node: Node, variant: str) -> int:
         filters, depth = (graph.tensor(node.inputs[1]).shape[axis] for axis in (0, 3))
         return filters * (8 + (4 + 4 * WINOGRAD_TILES[variant]) * 3 * depth // 2)
     return plain
-
-
-def kernel_bytes(op: str, variant: str, features: frozenset[str]) -> int:
-    """Of the code that the first layer with this variant brings along on a core with `features`."""
-    portable = variant != "int8" and "dsp" not in features
-    return PORTABLE_KERNEL_BYTES if portable else KERNEL_BYTES.get((op, variant), PORTABLE_KERNEL_BYTES)
 
 
 def cycles(graph: Graph, node: Node, variant: str, features: frozenset[str]) -> float:
@@ -96,7 +73,7 @@ def _paired(graph: Graph, node: Node, variant: str) -> float:
     positions = _positions(graph, node)
     steps = fours(taps) / 2
     if variant == "paired_row":
-        return -(-filters // 8) * (18.5 * steps + 85) + 3 * steps
+        return -(-filters // 8) * (19.5 * steps + 85)
     blocks = -(-filters // 4)
     return groups * -(-positions // 2) * (blocks * (15.5 * steps + 75) + 2 * (4 * steps + 60))
 

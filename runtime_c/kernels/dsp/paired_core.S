@@ -4,7 +4,8 @@
  *                                                 columns of
  *     void arn_paired_1x8(arn_paired_job *job)    one column, blocks of eight outputs
  *
- * A column holds the taps of a filter as int16, two a word, in the order of the stream. Two columns alternate word by word.
+ * A column holds the taps of a filter as int16, two a word, in the order of the stream. Two columns alternate word by word. The column of
+ * 1x8 is the bytes of x; the last word is read whole, and what is no tap meets weights of 0.
  *
  * A step is a pair of taps: 16 multiply-accumulates in 15 cycles of a Cortex-M4. Steps are unrolled, and as their number need not be a
  * multiple of that, a block is entered in the middle of the loop, with its pointers set back accordingly: all steps have equally long
@@ -16,7 +17,7 @@
  *     r2, r3  taps of columns 0, 1      r10, r11  H and A of outputs 0, 1 in column 1
  *     r4, r5  words of weights          r12, lr   H and A of outputs 2, 3 in column 1
  * Registers of 1x8:
- *     r0  column, r1  stream, r2  taps, r3 r4 r5  words of weights
+ *     r0  x, r1  stream, r2 r5  taps, r3 r4 r5  words of weights
  *     r6, r7  H and A of outputs 0, 1;  r8, r9 of 2, 3;  r10, r11 of 4, 5;  r12, lr of 6, 7
  * What a block needs once lies in the stack frame. */
 #if defined(__ARM_FEATURE_DSP)
@@ -54,10 +55,10 @@
     /* Steps in the loops: powers of two. */
 #if defined(__OPTIMIZE_SIZE__)
     .equ UNROLL_2X4, 4
-    .equ UNROLL_1X8, 2
+    .equ UNROLL_1X8, 1
 #else
     .equ UNROLL_2X4, 16
-    .equ UNROLL_1X8, 8
+    .equ UNROLL_1X8, 4
 #endif
 
 /* Fills the frame from the job in r0; r1 becomes the stream. `loop` has `unroll` steps of `step_code` bytes each; a step moves on by `step_x`
@@ -246,29 +247,41 @@ FUNCTION arn_paired_2x4
     LEAVE
     .size arn_paired_2x4, . - arn_paired_2x4
 
-/* Steps of 1x8: 58 bytes of code each. */
+/* Steps of 1x8, two pairs of taps: 122 bytes of code each. */
+.macro EIGHT_1X8 taps, third, at
+    smlad r6, \taps, r3, r6
+    sxtb16 r3, r3
+    smlad r7, \taps, r3, r7
+    ldr.n r3, [r1, #\at + 12]
+    smlad r8, \taps, r4, r8
+    sxtb16 r4, r4
+    smlad r9, \taps, r4, r9
+    .ifc \third, r4
+    ldr.n r4, [r1, #\at + 8]
+    .endif
+    smlad r10, \taps, \third, r10
+    sxtb16 \third, \third
+    smlad r11, \taps, \third, r11
+    smlad r12, \taps, r3, r12
+    sxtb16 r3, r3
+    smlad lr, \taps, r3, lr
+.endm
+
 .macro STEP_1X8 i
     ldr.n r2, [r0, #4 * \i]
-    ldr.n r3, [r1, #16 * \i]
-    ldr.n r4, [r1, #16 * \i + 4]
-    ldr.n r5, [r1, #16 * \i + 8]
-    smlad r6, r2, r3, r6
-    sxtb16 r3, r3
-    smlad r7, r2, r3, r7
-    ldr.n r3, [r1, #16 * \i + 12]
-    smlad r8, r2, r4, r8
-    sxtb16 r4, r4
-    smlad r9, r2, r4, r9
-    smlad r10, r2, r5, r10
-    sxtb16 r5, r5
-    smlad r11, r2, r5, r11
-    smlad r12, r2, r3, r12
-    sxtb16 r3, r3
-    smlad lr, r2, r3, lr
+    ldr.n r3, [r1, #32 * \i]
+    ldr.n r4, [r1, #32 * \i + 4]
+    sxtb16 r5, r2
+    sxtb16 r2, r2, ror #8
+    EIGHT_1X8 r5, r4, 32 * \i
+    ldr.n r3, [r1, #32 * \i + 16]
+    ldr.n r4, [r1, #32 * \i + 20]
+    ldr.n r5, [r1, #32 * \i + 24]
+    EIGHT_1X8 r2, r5, 32 * \i + 16
 .endm
 
 FUNCTION arn_paired_1x8
-    ENTER .Lloop_1x8, UNROLL_1X8, 58, 4, 16, 3
+    ENTER .Lloop_1x8, UNROLL_1X8, 122, 4, 32, 3
 .Lblock_1x8:
     ldm r1!, {r6-r12, lr}
     ldm sp, {r0, r2, r3}
@@ -283,7 +296,7 @@ FUNCTION arn_paired_1x8
     .endr
     ldr r2, [sp, #X_END]
     adds r0, #4 * UNROLL_1X8
-    adds r1, #16 * UNROLL_1X8
+    adds r1, #32 * UNROLL_1X8
     cmp r0, r2
     bne.w .Lloop_1x8
     ldm r1!, {r2-r5}

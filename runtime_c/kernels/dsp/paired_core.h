@@ -7,8 +7,8 @@
 
 /* The assembly knows this layout. */
 typedef struct arn_paired_job {
-    const uint32_t *x;             /* columns: 2 * steps words (2x4), steps words (1x8) */
-    int32_t steps;                 /* pairs of taps, >= 1 */
+    const uint32_t *x;             /* columns, 2 * steps words (2x4); bytes, 4 * steps (1x8) */
+    int32_t steps;                 /* pairs of taps (2x4), fours of taps (1x8), >= 1 */
     const int32_t *stream;         /* the first block */
     int8_t *y0;                    /* of column 0: one byte an output */
     int8_t *y1;                    /* of column 1, whose outputs are stored before those of column 0: y0 where there is no column 1 */

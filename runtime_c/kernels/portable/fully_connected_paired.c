@@ -5,23 +5,17 @@
 #include "paired_column.h"
 #include <string.h>
 
-static void rows(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y, int32_t block, void *scratch) {
+void arn_fully_connected_s8_paired(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
     const arn_paired_output output = {p->output_zero_point, p->activation_min, p->activation_max};
-    const int32_t taps = arn_paired_taps(p->in_features);
     for (int32_t r = 0; r < p->rows; r++, x += p->in_features, y += p->out_features) {
         memcpy(scratch, x, (size_t)p->in_features); /* outputs may lie over x */
-        memset((int8_t *)scratch + p->in_features, 0, (size_t)(taps - p->in_features));
-        arn_paired_column(&output, scratch, taps, stream, block, p->out_features, y);
+        arn_paired_column(&output, scratch, p->in_features, stream, ARN_PAIRED_BLOCK, p->out_features, y);
     }
 }
 
-void arn_fully_connected_s8_paired(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
-    rows(p, x, stream, y, ARN_PAIRED_BLOCK, scratch);
-}
-
-void arn_fully_connected_s8_paired_row(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y,
-                                       void *scratch) {
-    rows(p, x, stream, y, ARN_PAIRED_WIDE_BLOCK, scratch);
+void arn_fully_connected_s8_paired_row(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y) {
+    const arn_paired_output output = {p->output_zero_point, p->activation_min, p->activation_max};
+    arn_paired_column(&output, x, p->in_features, stream, ARN_PAIRED_WIDE_BLOCK, p->out_features, y);
 }
 
 #else

@@ -17,15 +17,20 @@ static ARN_NOINLINE void accumulate(uint32_t acc[2], const int8_t *x, int32_t ta
     acc[0] = h, acc[1] = a;
 }
 
-void arn_paired_column(const arn_paired_output *p, const int8_t *x, int32_t taps, const int32_t *stream, int32_t block, int32_t outputs,
+void arn_paired_column(const arn_paired_output *p, const int8_t *x, int32_t length, const int32_t *stream, int32_t block, int32_t outputs,
                        int8_t *y) {
-    const int32_t pairs = block / 2;
+    const int32_t pairs = block / 2, taps = arn_paired_taps(length), whole = length & ~3;
+    int8_t last[4] = {0, 0, 0, 0};
+    for (int32_t i = whole; i < length; i++) {
+        last[i - whole] = x[i];
+    }
     for (; outputs > 0; outputs -= block, stream += arn_paired_words(taps, block)) {
         const int32_t *multiplier = stream + block + taps / 2 * pairs;
         const int32_t count = outputs < block ? outputs : block;
         for (int32_t i = 0; i < count; i += 2) {
             uint32_t acc[2] = {(uint32_t)stream[i], (uint32_t)stream[i + 1]};
-            accumulate(acc, x, taps, stream + block + i / 2, pairs);
+            accumulate(acc, x, whole, stream + block + i / 2, pairs);
+            accumulate(acc, last, taps - whole, stream + block + i / 2 + whole / 2 * pairs, pairs);
             const int32_t low = arn_requantize(acc[1], multiplier[i], 0);
             *y++ = arn_clamp(p->zero_point + low, p->min, p->max);
             if (i + 1 < count) {

@@ -10,9 +10,8 @@ typedef struct arn_paired_output {
     int32_t max;
 } arn_paired_output;
 
-/* y[i] = clamp(zero_point + requantize(acc[i], m[i], 0)) for `outputs` outputs, from a stream with blocks of `block`. x: `taps` bytes, a
- * multiple of four. */
-void arn_paired_column(const arn_paired_output *p, const int8_t *x, int32_t taps, const int32_t *stream, int32_t block, int32_t outputs,
+/* y[i] = clamp(zero_point + requantize(acc[i], m[i], 0)) for `outputs` outputs, from a stream with blocks of `block`. x: `length` bytes. */
+void arn_paired_column(const arn_paired_output *p, const int8_t *x, int32_t length, const int32_t *stream, int32_t block, int32_t outputs,
                        int8_t *y);
 
 #endif

@@ -45,11 +45,11 @@ def fully_connected_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tenso
     rows, in_row, out_row = y.elements // features, taps * x.dtype.itemsize, features * y.dtype.itemsize
     row = np.arange(rows, dtype=np.int64)
     variant = str(node.attributes.get("variant"))
-    if variant in ("paired", "paired_row"):
+    if variant == "paired":
         pairs = np.arange(0, rows, 2, dtype=np.int64)  # dsp: two rows are copied, then their outputs are written; else one
         in_pairs = Progress.of(pairs * in_row, np.minimum(pairs + 2, rows) * out_row)
         return of_operand([in_pairs, Progress.of(row * in_row, (row + 1) * out_row)], y.bytes)
-    block = {"wide": 1, "float32": FILTERS, "int8": FILTERS}.get(variant)
+    block = {"wide": 1, "paired_row": 2, "float32": FILTERS, "int8": FILTERS}.get(variant)
     if block is None or (variant == "int8" and rows > 1 and features > VECTOR_OUTPUTS):  # mve: a pass over all rows for each 128 outputs
         return {}
     # Some outputs of a row are written before the row is read for the last ones.

@@ -98,9 +98,8 @@ def _matmul_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) 
 
 
 def _fully_connected_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
-    """arn_fully_connected_paired_scratch and arn_fully_connected_paired_row_scratch of runtime_c/kernels/paired.h."""
-    bytes_of_tap = {"paired": 4, "paired_row": 2}.get(str(node.attributes.get("variant")), 0)
-    return bytes_of_tap * fours(given(inputs, 1).shape[1])
+    """arn_fully_connected_paired_scratch of runtime_c/kernels/paired.h."""
+    return 4 * fours(given(inputs, 1).shape[1]) if node.attributes.get("variant") == "paired" else 0
 
 
 _X = Operand("x", "[…, in]")
