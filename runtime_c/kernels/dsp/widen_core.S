@@ -36,6 +36,20 @@ arn_gather_column:
     ldrd r5, r6, [r0, #8]
     ldr r0, [r0, #16]
     mov lr, r6
+.Lrow:
+#if !defined(__OPTIMIZE_SIZE__)
+    eor r7, r3, #1
+    orrs r7, r7, r0
+    bne .Lrun
+.Lshort: /* runs of four bytes: rows of taps of many a first layer, groups of four channels */
+    ldr r9, [r1]
+    add r1, r1, r5
+    WIDEN_WORD r9, r11, 0
+    adds r2, #16
+    subs r4, #1
+    bne .Lshort
+    b .Lrow_end
+#endif
 .Lrun:
     mov r7, r1
 #if defined(__OPTIMIZE_SIZE__)
@@ -88,6 +102,7 @@ arn_gather_column:
 .Lnext:
     subs r4, #1
     bne .Lrun
+.Lrow_end:
     ldrd r9, r10, [sp]
     subs r10, #1
     beq .Laside
@@ -95,7 +110,7 @@ arn_gather_column:
     ldr r4, [r9, #SHAPE_RUNS]
     ldr r9, [r9, #SHAPE_SKIP]
     add r1, r1, r9
-    b .Lrun
+    b .Lrow
 .Laside:
     cbz r0, .Lend
     str r4, [r6] /* 0 */
