@@ -54,8 +54,8 @@ class Candidate:
 
     @cached_property
     def cycles(self) -> float:
-        """Estimated, of an inference beyond that of the source."""
-        return graph_cycles(self.graph, self.features) - graph_cycles(self.source, self.features)
+        """Estimated, of an inference (graph_cycles)."""
+        return graph_cycles(self.graph, self.features)
 
 
 def with_less_scratch(graph: Graph, nodes: tuple[int, ...], offers: Mapping[int, tuple[Offer, ...]], most: int) -> Graph:

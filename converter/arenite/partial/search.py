@@ -151,7 +151,7 @@ class Search:
             groups=(*current.groups, group),
             extra_macs=macs(graph) - macs(self.graph),
             copied_bytes=kept_bytes(graph),
-            slowdown=(graph_cycles(graph, self.features) - plain) / plain if plain else 0.0,
+            slowdown=(candidate.cycles - plain) / plain if plain else 0.0,
             calls=sum(node.op not in ("Concat", "Slice") for node in graph.nodes)
             - sum(node.op not in ("Concat", "Slice") for node in self.graph.nodes),
         )
