@@ -6,6 +6,7 @@ The filters are random, and the classifier behind them is the least-squares solu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,8 @@ class Hard:
 
 
 def hard_depthwise(net: Any, spread: float = SPREAD, clip: tuple[float, float] = RELU) -> Hard:
-    """`net` is the builder of conftest.py. Channels between layers are divided by factors from 1 to `spread`, log-uniform, in the weights that
-    write them, and the weights that read them are multiplied. Images are NHWC."""
+    """`net` is the builder of conftest.py. Channels between layers are divided by factors from 1 to `spread`, log-uniform, in the weights
+    that write them, and the weights that read them are multiplied. Images are NHWC."""
     labelled, unlabelled = np.load(DIGITS / "digits_test.npz"), np.load(DIGITS / "digits_calibration.npz")["x"]
     images = labelled["x"].reshape(-1, 1, 8, 8, 1)
     features = _features(net, clip, images)
@@ -60,14 +61,14 @@ def _network(net: Any, clip: tuple[float, float], spread: float, dense: Floats, 
     same = {"pads": (1, 1, 1, 1), "clip": clip}
 
     def factors(channels: int) -> Floats:
-        return np.asarray(np.exp(-generator.uniform(0, np.log(SPREAD), channels)) if spread > 1 else np.ones(channels))
+        return np.asarray(np.exp(-generator.uniform(0, np.log(spread), channels)) if spread > 1 else np.ones(channels))
 
     def filters(*shape: int, taps: int) -> Floats:
         return generator.normal(0, np.sqrt(2 / taps), shape)
 
     kernels = [filters(WIDTHS[0], 3, 3, 1, taps=9)]
     offsets = [generator.uniform(-0.1, 0.1, WIDTHS[0])]
-    for before, after in zip(WIDTHS, WIDTHS[1:], strict=False):
+    for before, after in pairwise(WIDTHS):
         kernels += [filters(3, 3, before, taps=9), filters(after, 1, 1, before, taps=before)]
         offsets += [generator.uniform(-0.1, 0.1, before), generator.uniform(-0.1, 0.1, after)]
     made = factors(WIDTHS[0])

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from arenite.graph import Quantization
 from arenite.graph.onnx_export import Evaluator
 from arenite.quantize import LEVELS, Dataset, QuantizedModel, QuantizeOptions, input_specs, quantize
 from arenite.quantize.multipliers import quantize_values
-
 from quantize.hard_depthwise import Hard, hard_depthwise
 
 PLAIN, BEST = frozenset[str](), LEVELS["best"]
@@ -55,7 +56,7 @@ def test_every_kept_method_improves_samples_that_it_has_not_seen(best: Quantized
     figures = [(effect.before_db, effect.after_db) for effect in best.methods if effect.kept]
     assert len(figures) >= 2
     assert all(before is not None and after is not None and after > before for before, after in figures)
-    assert all(after == later for (_, after), (later, _) in zip(figures, figures[1:], strict=False))
+    assert all(after == later for (_, after), (later, _) in pairwise(figures))
     assert any("by method" in note for note in best.notes)
 
 
@@ -79,8 +80,6 @@ def test_annotated_models_keep_their_scales(net: Any) -> None:
     n.annotate("x", 0.05, 3)
     weight = n.constant(np.round(np.random.default_rng(0).normal(0, 30, (4, 6))) * 0.01, "weight")
     tensor = n.graph.tensors[weight]
-    from arenite.graph import Quantization
-
     n.graph.tensors[weight] = replace(tensor, quantization=Quantization.per_channel(np.full(4, 0.01, np.float32), 0))
     graph = n.done(n.annotate(n.dense("x", weight), 0.1, 0))
     data = Dataset(input_specs(graph), {"x": np.random.default_rng(1).normal(size=(32, 1, 6)).astype(np.float32)})

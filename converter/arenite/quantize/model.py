@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from arenite.errors import QuantizationError
 from arenite.graph import Graph, Quantization
@@ -122,39 +121,11 @@ def quantize(
 
     Raises QuantizationError for what has no int8 form or for unusable annotations, CalibrationError where data gives no finite ranges.
     """
-    options = options or QuantizeOptions()
-    if options.observer not in OBSERVERS:
-        raise QuantizationError(f"the observer {options.observer!r} is not known. Choose one of {', '.join(OBSERVERS)}.")
-    if options.io not in IO:
-        raise QuantizationError(f"the input and output type {options.io!r} is not known. Choose one of {', '.join(IO)}.")
-
-    def again(**changes: Any) -> QuantizedModel:
-        return quantize(graph, calibration, replace(options, **changes), progress, searching)
-
-    try:
-        begun = _begin(graph, calibration, options, progress)
-    except UnboundedError as error:  # infinities that the model itself takes out again, as masks and untaken branches do
-        beside = typed_beside(graph, error.tensors) - _typed(graph, options)
-        if not beside or error.tensors.intersection(graph.outputs):
-            raise
-        return again(unbounded=options.unbounded | beside)
+    settled = settle(graph, calibration, options or QuantizeOptions(), progress, searching)
+    options, data, found = settled.options, settled.data, settled.found
     reasons = (*_coarse_notes(graph, dict(options.coarse), options.least_db), *_uneven_notes(graph, options.uneven or ()))
-    if begun is None:
+    if found is None:
         return replace(keep_float(graph), notes=reasons or ("no layer has an int8 form, so nothing is quantized",))
-    draft, data = begun.draft, begun.data
-    if calibration is not None and not options.coarse and options.least_db > -math.inf:
-        coarse = coarse_tensors(graph, _of(graph, draft.quantization()), _inspected(graph, data, COMPARED), options.least_db)
-        if coarse:
-            return again(coarse=tuple(coarse.items()))
-    if calibration is not None and options.uneven is None and "features" in options.methods:
-        uneven = _uneven(graph, begun, calibration, options)
-        if uneven:
-            return again(uneven=uneven)
-    found = Found(draft, (), 0)
-    if calibration is not None and options.methods - {"features"} and begun.histograms:
-        found = search(
-            draft, begun.histograms, data, options.methods, lambda name, histogram: _range(graph, name, histogram, options), searching
-        )
     draft = found.draft
     quantization, lowering = draft.quantization(), draft.lowering()
     measured = calibration is not None and options.fidelity_samples > 0  # made-up inputs would say nothing about accuracy
@@ -162,7 +133,7 @@ def quantize(
     fidelity = measure(draft.graph, quantization, lowering, inspected) if measured else Fidelity({}, {})
     return QuantizedModel(
         graph=without_detours(with_edges(lowering.target, options.io)),
-        calibrated=calibration is not None or not begun.histograms,
+        calibrated=calibration is not None or not draft.ranges,
         layers=tuple(_layers(draft.graph, quantization, lowering.notes, fidelity)),
         input_ranges={name: _limits(quantization[name]) for name in graph.inputs if name in quantization},
         output_ranges={
@@ -176,16 +147,77 @@ def quantize(
 
 
 @dataclass(frozen=True)
+class Settled:
+    """Everything that a quantization follows from."""
+
+    options: QuantizeOptions
+    """With what was found out on the way."""
+    data: Dataset
+    """Made up, where there is no calibration data."""
+    found: Found | None
+    """None where nothing can be int8."""
+
+
+def settle(
+    graph: Graph,
+    calibration: Dataset | None,
+    options: QuantizeOptions,
+    progress: Progress | None = None,
+    searching: Advance | None = None,
+) -> Settled:
+    """The decisions of quantize(), which has the same arguments and raises the same."""
+    if options.observer not in OBSERVERS:
+        raise QuantizationError(f"the observer {options.observer!r} is not known. Choose one of {', '.join(OBSERVERS)}.")
+    if options.io not in IO:
+        raise QuantizationError(f"the input and output type {options.io!r} is not known. Choose one of {', '.join(IO)}.")
+    data = calibration if calibration is not None else synthetic_data(graph, options.synthetic_samples, options.seed)
+    while True:
+        try:
+            begun = _begin(graph, data, options, progress)
+        except UnboundedError as error:  # infinities that the model itself takes out again, as masks and untaken branches do
+            beside = typed_beside(graph, error.tensors) - _typed(graph, options)
+            if not beside or error.tensors.intersection(graph.outputs):
+                raise
+            options = replace(options, unbounded=options.unbounded | beside)
+            continue
+        if begun is None:
+            return Settled(options, data, None)
+        changed = options if calibration is None else _without_lossy(graph, begun, calibration, options)
+        if changed == options:
+            break
+        options = changed
+    found = Found(begun.draft, (), 0)
+    if calibration is not None and options.methods - {"features"} and begun.histograms:
+        found = search(
+            begun.draft, begun.histograms, data, options.methods, lambda name, histogram: _range(graph, name, histogram, options), searching
+        )
+    return Settled(options, data, found)
+
+
+def _without_lossy(graph: Graph, begun: _Begun, calibration: Dataset, options: QuantizeOptions) -> QuantizeOptions:
+    """`options` with the tensors, if there are any, that 256 steps do not suit and that are int8 so far."""
+    quantization = _of(graph, begun.draft.quantization())
+    inspected = _inspected(graph, calibration, COMPARED)
+    if not options.coarse and options.least_db > -math.inf:
+        coarse = coarse_tensors(graph, quantization, inspected, options.least_db)
+        if coarse:
+            return replace(options, coarse=tuple(coarse.items()))
+    if options.uneven is None and "features" in options.methods:
+        uneven = _uneven(graph, begun.draft, quantization, inspected, options)
+        if uneven:
+            return replace(options, uneven=uneven)
+    return options
+
+
+@dataclass(frozen=True)
 class _Begun:
     """A graph with ranges for its tensors."""
 
     draft: Draft
     histograms: dict[str, Histogram]
-    data: Dataset
-    """Made up, where there is no calibration data."""
 
 
-def _begin(graph: Graph, calibration: Dataset | None, options: QuantizeOptions, progress: Progress | None) -> _Begun | None:
+def _begin(graph: Graph, data: Dataset, options: QuantizeOptions, progress: Progress | None = None) -> _Begun | None:
     """None where nothing can be int8. Raises UnboundedError, and what quantize() raises."""
     int16 = Int16Choice(chosen_layers(graph, options.int16_layers, options.float_layers), WEIGHTS[options.int16_weight_bits])
     typed, apart = _typed(graph, options), _apart(options)
@@ -194,12 +226,11 @@ def _begin(graph: Graph, calibration: Dataset | None, options: QuantizeOptions, 
         return None
     recurrent, found = recurrent_nodes(graph, typed), find_state_tensors(graph, typed, apart)
     graph = found.graph
-    data = calibration if calibration is not None else synthetic_data(graph, options.synthetic_samples, options.seed)
     unknown = [*undetermined(graph, typed, found.names | apart), *found.observed(recurrent), *observed(graph, int16.layers)]
     histograms = observe(graph, data, unknown, progress) if unknown else {}
     ranges = {name: _range(graph, name, histogram, options) for name, histogram in histograms.items()}
     steps = state_quantization(found, recurrent, ranges, largest_cells(graph, data, recurrent))
-    return _Begun(Draft(graph, ranges, typed, found.names | apart, steps, int16=int16), histograms, data)
+    return _Begun(Draft(graph, ranges, typed, found.names | apart, steps, int16=int16), histograms)
 
 
 def _typed(graph: Graph, options: QuantizeOptions) -> frozenset[str]:
@@ -211,18 +242,19 @@ def _apart(options: QuantizeOptions) -> frozenset[str]:
     return frozenset(dict(options.coarse)) | frozenset(options.uneven or ())
 
 
-def _uneven(graph: Graph, begun: _Begun, calibration: Dataset, options: QuantizeOptions) -> tuple[str, ...]:
-    """Tensors of uneven features without which the outputs are measurably better."""
-    inspected, quantization = _inspected(graph, calibration, COMPARED), _of(graph, begun.draft.quantization())
-    uneven = uneven_tensors(graph, quantization, inspected)
+def _uneven(
+    graph: Graph, draft: Draft, quantization: Mapping[str, Quantization], data: Dataset, options: QuantizeOptions
+) -> tuple[str, ...]:
+    """Tensors of features without which, as int8, the outputs are measurably better."""
+    uneven = uneven_tensors(graph, quantization, data)
     tried = uneven or vector_inputs(graph, quantization)
     if not tried:
         return ()
-    judge = Judge(graph, inspected)
-    before = judge.sqnr_db(begun.draft)
+    judge = Judge(graph, data)
+    before = judge.sqnr_db(draft)
     if not uneven and before >= POOR_DB:
         return ()
-    other = _begin(graph, calibration, replace(options, uneven=tried), None)
+    other = _begin(graph, data, replace(options, uneven=tried))
     after = MOST_DB if other is None else judge.sqnr_db(other.draft)
     return tried if after >= before + GAIN_DB else ()
 
