@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -47,7 +47,7 @@ from arenite.targets.emulated import Form
 from arenite.targets.flash_size import FlashSize, measure_flash
 from arenite.targets.sources import interpreter_sources, kernel_sources, runtime_root
 from arenite.tune import TUNED_TARGET, tune
-from arenite.variants import Choice, Offer, choose_variants, kernel_bytes, offers
+from arenite.variants import Choice, Offer, choose_variants, code_bytes, offers
 
 PRECISIONS = ("int8", "int16x8", "int16", "float32")
 
@@ -235,8 +235,8 @@ def _build(
     features = _features(options)
     counts_code = options.target is not None or options.limits.flash_bytes is None  # without a target, the limit is one for the model
 
-    def code(op: str, variant: str) -> int:
-        return kernel_bytes(op, variant, features) if counts_code else 0
+    def code(kernels: Collection[tuple[str, str]]) -> int:
+        return code_bytes(kernels, features) if counts_code else 0
 
     choice = choose_variants(quantized.graph, prices.offers, code, options.optimize, most)
     memory = plan(choice.graph, keep_inputs=options.keep_inputs)

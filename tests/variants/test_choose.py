@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
@@ -20,8 +21,13 @@ CODE = {(op, variant): 100 * (1 + 3 * OPS.index(op) + VARIANTS.index(variant)) f
 Priced = list[tuple[str, list[Offer]]]
 
 
-def code(op: str, variant: str) -> int:
-    return CODE[op, variant]
+SHARED = 50
+"""Bytes that all kernels of a variant other than int8 call."""
+
+
+def code(kernels: Iterable[tuple[str, str]]) -> int:
+    kernels = set(kernels)
+    return sum(CODE[kernel] for kernel in kernels) + SHARED * len({variant for _, variant in kernels} - {"int8"})
 
 
 def graph_of(layers: Priced) -> tuple[Graph, dict[int, tuple[Offer, ...]]]:
@@ -38,8 +44,7 @@ def chosen(layers: Priced, optimize: str, most: int | None = None) -> tuple[Choi
 
 
 def flash(layers: Priced, taken: tuple[Offer, ...]) -> int:
-    kernels = {(op, offer.variant) for (op, _), offer in zip(layers, taken, strict=True)}
-    return sum(offer.bytes for offer in taken) + sum(CODE[kernel] for kernel in kernels)
+    return sum(offer.bytes for offer in taken) + code((op, offer.variant) for (op, _), offer in zip(layers, taken, strict=True))
 
 
 @st.composite

@@ -16,7 +16,7 @@ def test_plain_constants_with_vectors(optimize: str) -> None:
     for _ in range(60):
         graph = random_layer(rng).graph
         variants = {
-            target.name: choose_variants(graph, offers(graph, target.features), lambda op, variant: 1000, optimize)
+            target.name: choose_variants(graph, offers(graph, target.features), lambda kernels: 1000 * len(kernels), optimize)
             .graph.nodes[0]
             .attributes["variant"]
             for target in (CORTEX_M4, CORTEX_M55)

@@ -5,7 +5,7 @@ much memory it needs. `candidates` says what a layer may take, `offers` at what 
 """
 
 from arenite.variants.choose import GOALS, Choice, choose_variants
-from arenite.variants.cost import kernel_bytes
+from arenite.variants.kernel_code import code_bytes
 from arenite.variants.offers import Cycles, Offer, offers
 
-__all__ = ["GOALS", "Choice", "Cycles", "Offer", "choose_variants", "kernel_bytes", "offers"]
+__all__ = ["GOALS", "Choice", "Cycles", "Offer", "choose_variants", "code_bytes", "offers"]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from arenite.graph import Graph
 from arenite.variants.offers import Offer
 
-KernelBytes = Callable[[str, str], int]
-"""(operator, variant) → code that its first use brings along."""
+CodeBytes = Callable[[Collection[tuple[str, str]]], int]
+"""(operator, variant) of all kernels of a model → their code. A further kernel makes it no smaller."""
 
 MOST_KEPT = 1000
 """Partial choices with the same kernels that are kept; beyond it the fastest of those with about as many bytes."""
@@ -47,26 +47,24 @@ class Choice:
 def choose_variants(
     graph: Graph,
     offers: Mapping[int, tuple[Offer, ...]],
-    kernel_bytes: KernelBytes,
+    code_bytes: CodeBytes,
     optimize: str = "balanced",
     most_bytes: int | None = None,
 ) -> Choice:
     """`graph` (int8 form) with one of the `offers` for each of its nodes, as GOALS[optimize] says.
 
-    Constants of these layers and the code of the kernels that they need, `kernel_bytes` of each, stay within `most_bytes`; where not even
+    Constants of these layers and the code of the kernels that they need, `code_bytes`, stay within `most_bytes`; where not even
     the fewest do, they are the choice.
     """
     goal = GOALS[optimize]
     plain = sum(offered[0].bytes for offered in offers.values())
     kernels = sorted({(graph.nodes[index].op, offer.variant) for index, offered in offers.items() for offer in offered})
-    code = [kernel_bytes(*kernel) for kernel in kernels]
     bits = {kernel: 1 << bit for bit, kernel in enumerate(kernels)}
     layers = [[(offer, bits[graph.nodes[index].op, offer.variant]) for offer in offered] for index, offered in offers.items()]
-    finished = [
-        _Total(part.bytes + sum(size for bit, size in enumerate(code) if used >> bit & 1), part.cycles, part.bytes, part)
-        for used, front in _fronts(layers).items()
-        for part in front
-    ]
+    finished = []
+    for used, front in _fronts(layers).items():
+        code = code_bytes([kernel for kernel in kernels if used & bits[kernel]])
+        finished += [_Total(part.bytes + code, part.cycles, part.bytes, part) for part in front]
     least = min(finished, key=lambda total: (total.flash, total.cycles))
     fitting = [total for total in finished if total.constants <= goal.growth * plain and (most_bytes is None or total.flash <= most_bytes)]
     picked = least
