@@ -94,6 +94,15 @@ class Packing:
         return {result: tuple(operands) for result, operands in found.items()}
 
     @cached_property
+    def sharing_with(self) -> tuple[tuple[int, ...], ...]:
+        """For each block, the others that it may share bytes with."""
+        found: list[list[int]] = [[] for _ in self.blocks]
+        for a, b in self.sharings:
+            found[a].append(b)
+            found[b].append(a)
+        return tuple(map(tuple, found))
+
+    @cached_property
     def wholes(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """By block, those that it may be part of, and where in them."""
         found: dict[int, list[tuple[int, int]]] = {}

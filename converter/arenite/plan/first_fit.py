@@ -21,16 +21,22 @@ Offsets = tuple[int, ...]
 def first_fit(packing: Packing, order: Sequence[int]) -> Offsets:
     """Each block, in `order`, at the lowest offset that is free while it lives."""
     offsets = [-1] * len(packing.blocks)
+    sizes = [block.bytes for block in packing.blocks]
     for i in order:
-        placed = sorted((offsets[j], j) for j in packing.rivals[i] if offsets[j] >= 0)
-        at = _in_whole(packing, i, offsets)
-        offset, settled = (0, False) if at is None else (at, True)
-        while not settled:
-            settled = True
-            for other, j in placed:
-                higher = packing.lifted(i, offset, j, other)
-                if higher > offset:
-                    offset, settled = higher, False
+        offset = _in_whole(packing, i, offsets)
+        if offset is None:
+            placed = sorted([(offsets[j], j) for j in packing.rivals[i] if offsets[j] >= 0])
+            sharing = packing.sharing_with[i]
+            offset, settled = 0, False
+            while not settled:
+                settled = True
+                for other, j in placed:
+                    if offset + sizes[i] <= other:
+                        break  # and so it is below all others
+                    if offset < other + sizes[j]:
+                        offset = packing.lifted(i, offset, j, other) if j in sharing else other + sizes[j]
+                # Apart from a block it stays. Where the two share bytes, going on may have made that wrong.
+                settled = all(packing.lifted(i, offset, j, offsets[j]) == offset for j in sharing if offsets[j] >= 0)
         offsets[i] = offset
     return tuple(offsets)
 
