@@ -10,14 +10,16 @@ void arn_mul_s8(const arn_mul_params *p, const int8_t *a, const int8_t *b, int8_
     const int32_t count = p->dims[ARN_MAX_DIMS - 1];
     const int32_t a_step = p->a_stride[ARN_MAX_DIMS - 1];
     const int32_t b_step = p->b_stride[ARN_MAX_DIMS - 1];
+    /* Read once: y could hold them, for all that the compiler knows. */
+    const int32_t a_zero = p->a_zero_point, b_zero = p->b_zero_point, zero = p->output_zero_point;
+    const int32_t multiplier = p->multiplier, shift = p->shift, min = p->activation_min, max = p->activation_max;
     arn_walk walk = arn_walk_start(p->dims, p->a_stride, p->b_stride);
     do {
         const int8_t *from_a = a + walk.offset[0];
         const int8_t *from_b = b + walk.offset[1];
         for (int32_t i = 0; i < count; i++) {
-            const int32_t product = (*from_a - p->a_zero_point) * (*from_b - p->b_zero_point);
-            const int32_t v = p->output_zero_point + arn_requantize((uint32_t)product, p->multiplier, p->shift);
-            *y++ = arn_clamp(v, p->activation_min, p->activation_max);
+            const int32_t product = (*from_a - a_zero) * (*from_b - b_zero);
+            *y++ = arn_clamp(arn_requantize_from(zero, (uint32_t)product, multiplier, shift), min, max);
             from_a += a_step;
             from_b += b_step;
         }
