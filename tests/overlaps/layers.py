@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from arenite.emit.arrange import ARRANGEMENTS
+from arenite.emit.lower_movement import MOVEMENT_OPERATORS, lower_movement
 from arenite.graph import OPERATORS, DType, Node, Tensor
 from arenite.graph.operators.declaration import Overlap
 from kernels.cases import Array, Case
@@ -19,12 +20,16 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True)
 class Layer:
+    """A node and its operands. Slice and Transpose are the StridedCopy that they become."""
+
     node: Node
     arrays: tuple[Array, ...]
     """Operands as the graph has them: constants not arranged."""
 
     @cached_property
     def operands(self) -> list[Tensor]:
+        if self.node.op in MOVEMENT_OPERATORS:
+            return [Tensor("x0", self.arrays[0].shape, DType.of(self.arrays[0]))]
         constant = OPERATORS[self.node.op].form(self.variant).stored
         return [
             Tensor(name or "", array.shape, DType.of(array), array if operand.constant or operand.name == "bias" else None)
@@ -47,6 +52,10 @@ class Layer:
     @cached_property
     def case(self) -> Case:
         """The call of the kernel."""
+        if self.node.op in MOVEMENT_OPERATORS:
+            (move,) = lower_movement("", self.node, self.operands, self.result)
+            y = np.full(self.result.elements, 0x33, self.result.dtype.numpy)
+            return Case(move.op, self.variant, dict(move.record), list(self.arrays), y)
         operator = OPERATORS[self.node.op]
         record = operator.form(self.variant).record
         assert record is not None
@@ -241,6 +250,28 @@ def _cast(rng: Rng, variant: str) -> Layer:
     return _layer("Cast", [x], variant=variant, to=target.value)
 
 
+def _slice(rng: Rng, variant: str) -> Layer:
+    shape = tuple(int(rng.integers(1, 9)) for _ in range(3))
+    steps = tuple(int(rng.choice([1, 1, 2, -1])) for _ in shape)
+    sizes = tuple(int(rng.integers(1, (size - 1) // abs(step) + 2)) for size, step in zip(shape, steps, strict=True))
+    starts = []
+    for size, step, count in zip(shape, steps, sizes, strict=True):
+        room = size - 1 - (count - 1) * abs(step)
+        first = int(rng.integers(0, room + 1))
+        starts.append(first if step > 0 else first + (count - 1) * -step)
+    return _layer("Slice", [_moved(rng, shape)], variant=variant, starts=tuple(starts), steps=steps, sizes=sizes)
+
+
+def _transpose(rng: Rng, variant: str) -> Layer:
+    shape = tuple(int(rng.integers(1, 9)) for _ in range(3))
+    perm = tuple(int(axis) for axis in rng.permutation(3))
+    return _layer("Transpose", [_moved(rng, shape)], variant=variant, perm=perm)
+
+
+def _moved(rng: Rng, shape: tuple[int, ...]) -> Array:
+    return rng.integers(-100, 100, shape).astype([np.int8, np.int16, np.float32][int(rng.integers(0, 3))])
+
+
 KERNELS: dict[tuple[str, str], Callable[[Rng, str], Layer]] = {
     ("Conv", "paired"): _conv,
     ("Conv", "winograd_2"): _winograd,
@@ -275,5 +306,7 @@ KERNELS: dict[tuple[str, str], Callable[[Rng, str], Layer]] = {
     ("Cast", "float32"): _cast,
     ("Cast", "plain_int8"): _cast,
     ("Cast", "int16"): _cast,
+    ("Slice", "bytes"): _slice,
+    ("Transpose", "bytes"): _transpose,
 }
 """By operator and variant."""

@@ -6,6 +6,7 @@ from math import prod
 
 from arenite.graph.operators.declaration import Attribute, Attributes, Inputs, Operand, Operator, Param, Shape, given
 from arenite.graph.operators.elementwise import MAX_DIMS
+from arenite.graph.operators.movement_overlaps import slice_overlaps, transpose_overlaps
 from arenite.graph.tensor import DType
 
 _X = Operand("x", "any shape")
@@ -91,6 +92,7 @@ SLICE = Operator(
         Attribute("sizes", "shape of the output"),
     ),
     shape=_slice_shape,
+    overlaps=slice_overlaps,
 )
 TRANSPOSE = Operator(
     name="Transpose",
@@ -99,6 +101,7 @@ TRANSPOSE = Operator(
     inputs=(_X,),
     attributes=(Attribute("perm", "output axis i is input axis perm[i]"),),
     shape=_transpose_shape,
+    overlaps=transpose_overlaps,
 )
 RESHAPE = Operator(
     name="Reshape",
