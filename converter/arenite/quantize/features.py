@@ -25,6 +25,8 @@ FEWEST = 8
 """Samples that say something about deviations."""
 MOST_ELEMENTS = 4096
 """Of a tensor of features; larger ones are images and sound."""
+GOOD_DB = 30.0
+"""Of the outputs: what is left with more stays as it is."""
 POOR_DB = 20.0
 """Of the outputs: a model of a vector that is left with less is tried with this vector in float32, whatever its deviations are. Its first
 layer may have taken in what brings features to like sizes, so that it is that layer's weights which differ too much."""

@@ -14,7 +14,7 @@ from arenite.quantize.cell_ranges import largest_cells
 from arenite.quantize.coarse import LEAST_DB, coarse_tensors
 from arenite.quantize.draft import Draft
 from arenite.quantize.edges import IO, with_edges
-from arenite.quantize.features import GAIN_DB, POOR_DB, uneven_tensors, vector_inputs
+from arenite.quantize.features import GAIN_DB, GOOD_DB, POOR_DB, uneven_tensors, vector_inputs
 from arenite.quantize.fidelity import Fidelity, measure
 from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.lower_typed import without_detours
@@ -252,7 +252,7 @@ def _uneven(
         return ()
     judge = Judge(graph, data)
     before = judge.sqnr_db(draft)
-    if not uneven and before >= POOR_DB:
+    if before >= (GOOD_DB if uneven else POOR_DB):
         return ()
     other = _begin(graph, data, replace(options, uneven=tried))
     after = MOST_DB if other is None else judge.sqnr_db(other.draft)
