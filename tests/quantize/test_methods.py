@@ -17,6 +17,7 @@ from arenite.quantize.bias_correction import corrected
 from arenite.quantize.draft import Draft
 from arenite.quantize.equalize import equalized, is_homogeneous
 from arenite.quantize.layer_inputs import free_layers, layer_inputs, linear_rows
+from arenite.quantize.multipliers import quantize_values
 from arenite.quantize.observer_choice import candidates, chosen
 from arenite.quantize.observers import Histogram, least_divergence, min_max, observe
 from arenite.quantize.output_error import Judge, judged_tensors
@@ -245,6 +246,29 @@ def test_vectors_are_what_layers_multiply(net: Any) -> None:
     for node, inputs in layer_inputs(draft, draft.lowering(), free_layers(draft), data):
         mean = np.einsum("grn,gn->gr", inputs.rows(linear_rows(graph, node)), inputs.float_mean).reshape(-1)
         np.testing.assert_allclose(mean, results[node.output], rtol=1e-4, atol=1e-5)
+
+
+def test_channels_without_weights_to_speak_of(net: Any, execute: Any) -> None:
+    """Folded batch normalization leaves rows of 1e-13 with biases of any size: no bias overflows, and no method stumbles over them."""
+    g = np.random.default_rng(2)
+    n = net(x=(1, 6, 6, 3))
+    rows = g.normal(size=(6, 3, 3, 3))
+    rows[1:3] *= 1e-13
+    rows[3] = 0
+    y = n.conv("x", rows, np.array([0.1, 0.5, -2.0, 0.25, 0.0, 3.0]), pads=(1, 1, 1, 1), clip=RELU)
+    graph = n.done(n.conv(n.depthwise(y, g.normal(size=(3, 3, 6)), g.normal(size=6), clip=RELU), g.normal(size=(4, 1, 1, 6))))
+    data = data_for(graph, 40)
+    model = quantize(graph, data, QuantizeOptions(methods=LEVELS["best"]))
+    linear = [node for node in model.graph.nodes if node.op in ("Conv", "DepthwiseConv")]
+    assert [node.attributes["variant"] for node in linear] == ["int8"] * 3
+    signal = noise = 0.0
+    x, y_of = (model.graph.tensors[name].quantization for name in (graph.inputs[0], graph.outputs[0]))
+    for feeds in data_for(graph, 8, seed=3).samples():
+        exact = evaluate(graph, feeds)[graph.outputs[0]].astype(np.float64)
+        (stored,) = execute(model.graph, quantize_values(feeds["x"], x))
+        real = float(y_of.scale) * (stored.astype(np.float64) - int(y_of.zero_point))
+        signal, noise = signal + np.sum(exact**2), noise + np.sum((exact - real) ** 2)
+    assert 10 * np.log10(signal / noise) > 28
 
 
 # Observers

@@ -120,11 +120,11 @@ def _descend(exact: Floats, start: Floats, low: Floats, high: Floats, products: 
         for i in range(exact.shape[2]):
             move = low[..., i] + high[..., i] - 2 * steps[..., i]
             gain = 2 * move * gradient[..., i] + move**2 * products[:, None, i, i]
-            move = np.where(gain < -1e-9 * products[:, None, i, i], move, 0.0)
-            if np.any(move):
+            rows = np.nonzero(gain < -1e-9 * products[:, None, i, i])
+            if len(rows[0]):
                 moved = True
-                steps[..., i] += move
-                gradient += move[..., None] * products[:, None, i]
+                steps[(*rows, i)] += move[rows]
+                gradient[rows] += move[rows][:, None] * products[rows[0], i]
         if not moved:
             break
     return steps
