@@ -12,6 +12,13 @@
 #include "portable/window.h"
 #include "widen.h"
 
+/* Pairs of pixels across the ends of rows cost a little more than others, and those that need not lie there some code. */
+#if defined(__OPTIMIZE_SIZE__)
+#define TAKES_ONE_ROW 0
+#else
+#define TAKES_ONE_ROW 1
+#endif
+
 /* What the rows of outputs of a layer have in common. */
 typedef struct layer {
     int32_t depth;  /* input channels of a group */
@@ -54,7 +61,7 @@ static void prepare(const arn_conv_params *p, const arn_rows *x, uint32_t *scrat
 
 /* Every window is one pixel of the image, and both images lie in one piece: they are one row. */
 static int is_one_row(const arn_conv_params *p, const layer *v, const arn_rows *x, const arn_rows *y) {
-    return v->pitch == 0 && p->kernel_h * p->kernel_w == 1 && p->pad_top == 0 && v->inside.begin == 0 && v->inside.end == v->width &&
+    return TAKES_ONE_ROW && v->pitch == 0 && p->kernel_h * p->kernel_w == 1 && p->pad_top == 0 && v->inside.begin == 0 && v->inside.end == v->width &&
            p->stride_h == 1 && p->stride_w == 1 && x->rows >= p->in_h && y->rows >= p->out_h && p->in_h >= p->out_h &&
            x->pitch == v->width * p->in_c && y->pitch == v->width * p->out_c;
 }
@@ -108,7 +115,7 @@ static void convolve(const arn_conv_params *p, const layer *v, const arn_rows *x
                      int32_t begin, int32_t end, uint32_t *columns) {
     const int32_t filters = p->out_c / p->group, first = group * v->depth;
     arn_paired_job job = {
-        columns, v->stored / 2, stream, NULL, NULL, 0, p->output_zero_point, 0, NULL, p->stride_w * p->in_c, 2 * p->out_c - filters, NULL};
+        columns, v->stored >> 1, stream, NULL, NULL, 0, p->output_zero_point, 0, NULL, p->stride_w * p->in_c, 2 * p->out_c - filters, NULL};
     for (int32_t oy = begin; oy < end; oy++) {
         const int32_t row = oy * p->stride_h - p->pad_top;
         const int8_t *from = v->copy + first;

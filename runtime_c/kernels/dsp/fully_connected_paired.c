@@ -10,6 +10,7 @@ void arn_fully_connected_s8_paired(const arn_fully_connected_params *p, const in
     uint32_t *const columns = scratch;
     arn_paired_job job = {columns, taps / 2, stream, y, y, 0, p->output_zero_point, 0, x, p->in_features, p->out_features, NULL};
     int32_t done = 0;
+#if !defined(__OPTIMIZE_SIZE__)
     if (p->rows > 1 && p->in_features == taps && p->out_features % ARN_PAIRED_BLOCK == 0) { /* pairs of rows are pairs of pixels */
         job.y1 = y + p->out_features;
         job.blocks = p->out_features / ARN_PAIRED_BLOCK;
@@ -18,15 +19,13 @@ void arn_fully_connected_s8_paired(const arn_fully_connected_params *p, const in
         arn_paired_2x4(&job);
         job.pairs = 0;
     }
-    for (; done < p->rows; done += 2) { /* one that is alone is column 0 of a pair */
-        const int alone = p->rows - done == 1;
+#endif
+    for (; done < p->rows; done += 2) {
+        const int32_t second = done + 1 < p->rows ? done + 1 : done; /* a row that is alone is a pair with itself */
         arn_widen_row(x + done * p->in_features, p->in_features, columns, 2);
+        arn_widen_row(x + second * p->in_features, p->in_features, columns + 1, 2);
         job.y0 = y + done * p->out_features;
-        job.y1 = job.y0;
-        if (!alone) {
-            arn_widen_row(x + (done + 1) * p->in_features, p->in_features, columns + 1, 2);
-            job.y1 += p->out_features;
-        }
+        job.y1 = y + second * p->out_features;
         arn_paired_apply(&job, arn_paired_2x4, taps, ARN_PAIRED_BLOCK, p->out_features);
     }
     arn_clamp_bytes(y, p->rows * p->out_features, p->activation_min, p->activation_max);

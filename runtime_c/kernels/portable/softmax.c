@@ -5,12 +5,14 @@
  * division. n < 2^63, divisor > 0. */
 static uint64_t divide(uint64_t n, uint32_t divisor) {
     int bits = 63, known = 0; /* n < 2^bits, divisor >= 2^known */
+#if !defined(__OPTIMIZE_SIZE__)
     while (bits > 31 && n >> (bits - 4) == 0) {
         bits -= 4;
     }
     while (known < 28 && divisor >> (known + 4) != 0) {
         known += 4;
     }
+#endif
     uint64_t quotient = 0, rest = n >> (bits - known);
     n <<= 64 - bits + known;
     for (bits -= known; bits > 0; bits--) {
