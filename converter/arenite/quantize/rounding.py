@@ -120,11 +120,11 @@ def _descend(exact: Floats, start: Floats, low: Floats, high: Floats, products: 
         for i in range(exact.shape[2]):
             move = low[..., i] + high[..., i] - 2 * steps[..., i]
             gain = 2 * move * gradient[..., i] + move**2 * products[:, None, i, i]
-            rows = np.nonzero(gain < -1e-9 * products[:, None, i, i])
-            if len(rows[0]):
+            group, row = np.nonzero(gain < -1e-9 * products[:, None, i, i])
+            if len(row):
                 moved = True
-                steps[(*rows, i)] += move[rows]
-                gradient[rows] += move[rows][:, None] * products[rows[0], i]
+                steps[group, row, i] += move[group, row]
+                gradient[group, row] += move[group, row, None] * products[group, i]
         if not moved:
             break
     return steps
