@@ -12,8 +12,7 @@
  *     r2  y      r6  factor of b     r9  zero point      sp  words left */
 #if defined(__ARM_FEATURE_DSP)
 
-    .syntax unified
-    .thumb
+#include "function.h"
 
 .macro FOUR
     ldr r10, [r0], #4
@@ -44,12 +43,7 @@
     strb r3, [r2], #4
 .endm
 
-    .section .text.arn_add_words, "ax", %progbits
-    .balign 4
-    .global arn_add_words
-    .type arn_add_words, %function
-    .thumb_func
-arn_add_words:
+FUNCTION arn_add_words
     push {r3-r11, lr}
     ldr r9, [r0, #32]
     ldr r8, [r0, #28]

@@ -61,9 +61,9 @@ static void prepare(const arn_conv_params *p, const arn_rows *x, uint32_t *scrat
 
 /* Every window is one pixel of the image, and both images lie in one piece: they are one row. */
 static int is_one_row(const arn_conv_params *p, const layer *v, const arn_rows *x, const arn_rows *y) {
-    return TAKES_ONE_ROW && v->pitch == 0 && p->kernel_h * p->kernel_w == 1 && p->pad_top == 0 && v->inside.begin == 0 && v->inside.end == v->width &&
-           p->stride_h == 1 && p->stride_w == 1 && x->rows >= p->in_h && y->rows >= p->out_h && p->in_h >= p->out_h &&
-           x->pitch == v->width * p->in_c && y->pitch == v->width * p->out_c;
+    return TAKES_ONE_ROW && v->pitch == 0 && p->kernel_h * p->kernel_w == 1 && p->pad_top == 0 && v->inside.begin == 0 &&
+           v->inside.end == v->width && p->stride_h == 1 && p->stride_w == 1 && x->rows >= p->in_h && y->rows >= p->out_h &&
+           p->in_h >= p->out_h && x->pitch == v->width * p->in_c && y->pitch == v->width * p->out_c;
 }
 
 /* The rows that the windows of output row oy read, with their padding. */

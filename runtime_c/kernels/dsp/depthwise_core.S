@@ -24,9 +24,7 @@
 #if defined(__ARM_FEATURE_DSP)
 
 #include "frame.h"
-
-    .syntax unified
-    .thumb
+#include "function.h"
 
 #define BIAS       0
 #define MULTIPLIER 1
@@ -96,12 +94,7 @@
 /* All channels, all strips. \prepare arranges the weights; \pair computes two columns of outputs and leaves r0 at the next two, \bytes
  * further on; \single computes the last column and leaves r0 where it was. */
 .macro KERNEL name, prepare, pair, bytes, single
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
+FUNCTION \name
     push {r4-r11, lr}
     sub sp, sp, #FRAME_BYTES(PLACES)
     add r1, r0, #JOB_STRIP_BYTES

@@ -10,8 +10,7 @@
  *     [sp] job, [sp, #4] rows left */
 #if defined(__ARM_FEATURE_DSP)
 
-    .syntax unified
-    .thumb
+#include "function.h"
 
     .equ JOB_PAIRS, 28
     .equ JOB_ROWS, 32
@@ -32,12 +31,7 @@
     add r4, r6
 .endm
 
-    .section .text.arn_interleave, "ax", %progbits
-    .balign 4
-    .global arn_interleave
-    .type arn_interleave, %function
-    .thumb_func
-arn_interleave:
+FUNCTION arn_interleave
     push {r4-r11, lr}
     ldr r1, [r0, #JOB_ROWS]
     push {r0, r1}

@@ -12,8 +12,7 @@
 
 #if defined(__ARM_FEATURE_DSP) && !defined(ARN_HAS_MVE)
 
-    .syntax unified
-    .thumb
+#include "function.h"
 
     .equ FROM, 0
     .equ Y, 4
@@ -84,12 +83,7 @@
     b.w .Lnext_window
 .endm
 
-    .section .text.arn_max_pool_windows, "ax", %progbits
-    .balign 4
-    .global arn_max_pool_windows
-    .type arn_max_pool_windows, %function
-    .thumb_func
-arn_max_pool_windows:
+FUNCTION arn_max_pool_windows
     push {r4-r11, lr}
     ldr r2, [r0, #STEP]
 .Lwindow:

@@ -3,17 +3,7 @@
  * Registers: r0 to, r1 from or the value in every byte, r2 bytes left, r3, r12, r4-r6 data. */
 #if defined(__ARM_FEATURE_DSP)
 
-    .syntax unified
-    .thumb
-
-.macro FUNCTION name
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
-.endm
+#include "function.h"
 
 FUNCTION arn_copy_bytes
     push {r4-r6, lr}

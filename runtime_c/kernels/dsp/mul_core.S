@@ -11,8 +11,7 @@
 
 #if defined(__ARM_FEATURE_DSP) && !defined(ARN_HAS_MVE)
 
-    .syntax unified
-    .thumb
+#include "function.h"
 
 .macro FOUR
     ldr r9, [r0], #4
@@ -40,12 +39,7 @@
     strb lr, [r2], #4
 .endm
 
-    .section .text.arn_mul_words, "ax", %progbits
-    .balign 4
-    .global arn_mul_words
-    .type arn_mul_words, %function
-    .thumb_func
-arn_mul_words:
+FUNCTION arn_mul_words
     push {r4-r11, lr}
     ldr r8, [r0, #32]
     ldm r0, {r0-r7}

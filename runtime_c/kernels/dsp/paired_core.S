@@ -22,8 +22,7 @@
  * What a block needs once lies in the stack frame. */
 #if defined(__ARM_FEATURE_DSP)
 
-    .syntax unified
-    .thumb
+#include "function.h"
 
     /* arn_paired_job */
     .equ JOB_X, 0
@@ -98,15 +97,6 @@
     add sp, sp, #FRAME
     pop {r4-r11, pc}
     .ltorg
-.endm
-
-.macro FUNCTION name
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
 .endm
 
 /* Steps of 2x4: 48 bytes of code each. */

@@ -9,8 +9,7 @@
 
 #if defined(__ARM_FEATURE_DSP) && !defined(ARN_HAS_MVE)
 
-    .syntax unified
-    .thumb
+#include "function.h"
 
 .macro ADD_PAIR register, low, high
     ldr r3, [r2, #4 * \low]
@@ -21,12 +20,7 @@
     str r4, [r2, #4 * \high]
 .endm
 
-    .section .text.arn_sum_channels, "ax", %progbits
-    .balign 4
-    .global arn_sum_channels
-    .type arn_sum_channels, %function
-    .thumb_func
-arn_sum_channels:
+FUNCTION arn_sum_channels
     push {r4-r11}
     ldr r11, [r0]
     ldr r9, [r0, #8]

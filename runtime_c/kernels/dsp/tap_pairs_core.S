@@ -26,9 +26,7 @@
 #if defined(__ARM_FEATURE_DSP)
 
 #include "frame.h"
-
-    .syntax unified
-    .thumb
+#include "function.h"
 
 #define PARTS      0
 #define WEIGHTS    1
@@ -180,12 +178,7 @@
     b .Ldone
 .endm
 
-    .section .text.arn_depthwise_taps, "ax", %progbits
-    .balign 4
-    .global arn_depthwise_taps
-    .type arn_depthwise_taps, %function
-    .thumb_func
-arn_depthwise_taps:
+FUNCTION arn_depthwise_taps
     push {r4-r11, lr}
     sub sp, sp, #FRAME_BYTES(PLACES)
     KEEP(r0, JOB)

@@ -6,8 +6,7 @@
  * data, lr where aside begins. On the stack: shape and rows left. */
 #if defined(__ARM_FEATURE_DSP)
 
-    .syntax unified
-    .thumb
+#include "function.h"
 
     /* arn_gather_runs */
     .equ SHAPE_RUNS, 4
@@ -23,12 +22,7 @@
     str \word, [r2, #\at + 8]
 .endm
 
-    .section .text.arn_gather_column, "ax", %progbits
-    .balign 4
-    .global arn_gather_column
-    .type arn_gather_column, %function
-    .thumb_func
-arn_gather_column:
+FUNCTION arn_gather_column
     push {r0, r1, r4-r11, lr}
     ldr r4, [r0, #SHAPE_ROWS]
     str r4, [sp, #ROWS]

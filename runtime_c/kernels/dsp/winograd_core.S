@@ -11,8 +11,7 @@
  *     r6-r9  sums of tile 0             r10, r11, r12, lr  sums of tile 1 */
 #if defined(__ARM_FEATURE_DSP)
 
-    .syntax unified
-    .thumb
+#include "function.h"
 
     /* arn_winograd_job */
     .equ JOB_X, 0
@@ -93,12 +92,7 @@
     str r3, [sp, #LEFT]
 .endm
 
-    .section .text.arn_winograd_sums, "ax", %progbits
-    .balign 4
-    .global arn_winograd_sums
-    .type arn_winograd_sums, %function
-    .thumb_func
-arn_winograd_sums:
+FUNCTION arn_winograd_sums
     push {r4-r11, lr}
     sub sp, sp, #FRAME
     ldrd r4, r5, [r0, #JOB_X]

@@ -6,16 +6,10 @@
  * Registers: r0 x, r1 depth, r2 to, r3 step, r12 the fourth position, lr channels left; r4-r9 d0-d5, r10, r11 differences of them. */
 #if defined(__ARM_FEATURE_DSP)
 
-    .syntax unified
-    .thumb
+#include "function.h"
 
-.macro FUNCTION name
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
+.macro TRANSFORM name
+FUNCTION \name
     push {r4-r11, lr}
     add r12, r0, r1
     add r12, r12, r1, lsl #1
@@ -43,7 +37,7 @@
     adds r2, #8
 .endm
 
-FUNCTION arn_winograd_transform_2
+TRANSFORM arn_winograd_transform_2
     add r8, r3, r3, lsl #1
 .Lfour_2:
     HALF_2
@@ -101,7 +95,7 @@ FUNCTION arn_winograd_transform_2
     adds r2, #8
 .endm
 
-FUNCTION arn_winograd_transform_4
+TRANSFORM arn_winograd_transform_4
 .Lfour_4:
     HALF_4
     HALF_4 , ror #8
