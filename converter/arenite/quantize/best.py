@@ -16,7 +16,7 @@ from arenite.quantize.equalize import equalized
 from arenite.quantize.methods import METHODS
 from arenite.quantize.observer_choice import candidates, chosen
 from arenite.quantize.observers import Histogram, observe
-from arenite.quantize.output_error import Judge
+from arenite.quantize.output_error import Figure, Judge
 from arenite.quantize.ranges import Range
 from arenite.quantize.rounding import rounded
 from arenite.quantize.weight_scales import searched
@@ -25,7 +25,7 @@ JUDGED, LEARNED, TRIED = 64, 128, 32
 """Samples, at most: that a method is judged by, that it learns from, and that ranges are tried on, one after the other."""
 FEW = 8
 """Samples that are not worth being divided."""
-LEAST_GAIN_DB = 0.05
+LEAST_GAIN_DB = 0.1
 """What a method must do for the outputs to be kept."""
 BALANCES = (0.5, 0.75, 1.0)
 """Of activations against weights in equalization; the best is taken."""
@@ -71,19 +71,19 @@ def search(
     """The best of what `methods` make of `draft`, which has what range_of(tensor, histogram) gives for each of `histograms`."""
     learned, judged = _divided(data, bool(draft.graph.states))
     judge = Judge(draft.graph, judged)
-    figure, effects = judge.sqnr_db(draft), []
+    figure, effects = judge.figure(draft), []
     for method in (name for name in METHODS if name in methods and name in _METHODS):
-        best: tuple[Draft, float, str] | None = None
+        best: tuple[Draft, Figure, str] | None = None
         work = _Work(method, histograms, data, learned, range_of, advance or (lambda stage, done, total: None))
         for candidate, detail in _METHODS[method](draft, work):
-            found = judge.sqnr_db(candidate)
-            if best is None or found > best[1]:
+            found = judge.figure(candidate)
+            if best is None or found.sqnr_db > best[1].sqnr_db:
                 best = candidate, found, detail
         if best is None:
             effects.append(MethodEffect(method, False, None, None))
             continue
-        kept = best[1] >= figure + LEAST_GAIN_DB
-        effects.append(MethodEffect(method, kept, figure, best[1], best[2]))
+        kept = best[1].beats(figure, LEAST_GAIN_DB)
+        effects.append(MethodEffect(method, kept, figure.sqnr_db, best[1].sqnr_db, best[2]))
         if kept:
             if best[0].graph is not draft.graph:  # its tensors have other ranges
                 histograms = observe(best[0].graph, data, list(histograms))

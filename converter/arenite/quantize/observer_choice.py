@@ -40,13 +40,13 @@ def chosen(
 
     First one observer for all tensors, then tensor by tensor, in order of execution, whatever is better than what there is.
     """
-    best, least = draft, judge.sqnr_db(draft)
+    best, least = draft, judge.figure(draft)
     names: dict[str, str] = {}
     observers = list(dict.fromkeys(observer for by in ranges.values() for observer in by))
     total, done = len(observers) + sum(len(by) for by in ranges.values()), 0
     for observer in observers:
         candidate = draft.with_ranges({name: by[observer] for name, by in ranges.items()})
-        if (figure := judge.sqnr_db(candidate)) > least + LEAST_GAIN_DB:
+        if (figure := judge.figure(candidate)).beats(least, LEAST_GAIN_DB):
             best, least, names = candidate, figure, dict.fromkeys(ranges, observer)
         advance(done := done + 1, total)
     for name, by in ranges.items():
@@ -57,7 +57,7 @@ def chosen(
                 continue
             tried.append(wanted)
             candidate = best.with_ranges({name: wanted})
-            if (figure := judge.sqnr_db(candidate)) > least + LEAST_GAIN_DB:
+            if (figure := judge.figure(candidate)).beats(least, LEAST_GAIN_DB):
                 best, least, names[name] = candidate, figure, observer
     return best, names
 

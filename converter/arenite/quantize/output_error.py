@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,23 @@ def _decides(node: Node) -> bool:
     return node.op in DECISIONS
 
 
+@dataclass(frozen=True)
+class Figure:
+    """Signal to noise of a draft's outputs."""
+
+    sqnr_db: float
+    """10·log10(Σ float² / Σ (float − quantized)²) of the judged tensors over all samples, the mean of tensors; at most MOST_DB each."""
+    by_sample: NDArray[np.float64]
+    """The same of each sample."""
+
+    def beats(self, other: Figure, least_db: float) -> bool:
+        """Whether this one is better by at least `least_db`, and not just for a few samples: by more than the standard error of the mean
+        difference."""
+        gains = self.by_sample - other.by_sample
+        doubt = float(gains.std(ddof=1)) / np.sqrt(len(gains)) if len(gains) > 1 else 0.0
+        return self.sqnr_db >= other.sqnr_db + least_db and float(gains.mean()) > doubt
+
+
 class Judge:
     """Compares drafts of one float graph over the same samples."""
 
@@ -68,30 +86,36 @@ class Judge:
         self.judged = judged_tensors(graph)
         self._data = data
         self._exact = [self._centred(values) for values in run_all(graph, list(self.judged), data)]
-        self._signal = {name: sum(float(np.sum(values[name] ** 2)) for values in self._exact) for name in self.judged}
+        self._signal = np.array([[float(np.sum(values[name] ** 2)) for name in self.judged] for values in self._exact])
 
     def __len__(self) -> int:
         return len(self._data)
 
     def sqnr_db(self, draft: Draft) -> float:
-        """10·log10(Σ float² / Σ (float − quantized)²) of the judged tensors over all samples, the mean of tensors; at most MOST_DB each."""
+        return self.figure(draft).sqnr_db
+
+    def figure(self, draft: Draft) -> Figure:
         lowering = draft.lowering()
         graph = simulated(draft.graph, lowering.quantization, lowering)
-        noise = dict.fromkeys(self.judged, 0.0)
-        for exact, values in zip(self._exact, run_all(graph, list(self.judged), self._data, fake_quantize=True), strict=True):
-            for name, rounded in self._centred(values).items():
-                noise[name] += float(np.sum((rounded - exact[name]) ** 2))
-        return float(np.mean([_decibels(self._signal[name], noise[name]) for name in self.judged])) if self.judged else MOST_DB
+        noise = np.zeros_like(self._signal)
+        for index, values in enumerate(run_all(graph, list(self.judged), self._data, fake_quantize=True)):
+            rounded = self._centred(values)
+            noise[index] = [float(np.sum((rounded[name] - exact) ** 2)) for name, exact in self._exact[index].items()]
+        if not self.judged:
+            return Figure(MOST_DB, np.full(len(self), MOST_DB))
+        total = np.mean(_decibels(self._signal.sum(axis=0), noise.sum(axis=0)))
+        return Figure(float(total), _decibels(self._signal, noise).mean(axis=1))
 
     def _centred(self, values: dict[str, Array]) -> dict[str, NDArray[np.float64]]:
         real = {name: np.nan_to_num(value.astype(np.float64), posinf=0.0, neginf=0.0) for name, value in values.items()}
         return {name: value - value.mean() if self.judged[name] else value for name, value in real.items()}
 
 
-def _decibels(signal: float, noise: float) -> float:
-    if noise <= 0:
-        return MOST_DB
-    return min(MOST_DB, 10 * float(np.log10(signal / noise))) if signal > 0 else -MOST_DB
+def _decibels(signal: NDArray[np.float64], noise: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Within ±MOST_DB; MOST_DB where there is no noise."""
+    least = np.finfo(np.float64).tiny
+    figures = 10 * np.log10(np.maximum(signal, least) / np.maximum(noise, least))
+    return np.where(noise <= 0, MOST_DB, np.clip(figures, -MOST_DB, MOST_DB))
 
 
 def run_all(graph: Graph, names: Sequence[str], data: Dataset, *, fake_quantize: bool = False) -> Iterator[dict[str, Array]]:
