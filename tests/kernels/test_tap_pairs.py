@@ -53,9 +53,13 @@ def _arranged(case: Case) -> Case:
 
 
 def _c_result(portable: PortableLibrary, case: Case) -> Array:
-    y = case.y.copy()
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*case.inputs, y)]
-    portable.call("arn_depthwise_conv_s8_tap_pairs", case, pointers, ctypes.c_void_p(None))
+    y, p = case.y.copy(), case.record
+    kernel, strides, dilations, outputs = ((p[f"{name}_h"], p[f"{name}_w"]) for name in ("kernel", "stride", "dilation", "out"))
+    needed = scratch_bytes(kernel, strides, dilations, outputs)
+    scratch = np.full(needed + 16, 0x5A, np.uint8)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*case.inputs, y, scratch)]
+    portable.call("arn_depthwise_conv_s8_tap_pairs", case, pointers)
+    assert (scratch[needed:] == 0x5A).all()
     return y
 
 

@@ -64,7 +64,7 @@ def depthwise_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) ->
         phases = [TapAxis.of(weight[i], strides[i], dilations[i]).phases for i in range(2)]
         upright = along_rows(weight[:2])
         chunks = order.in_chunks(windows, upright, CHUNK, (phases[0], phases[1]) if upright else (phases[1], phases[0]))
-        return of_operand([order.by_block(windows, (windows.out_c - 1, last)), chunks], outputs[0].bytes)
+        return of_operand([chunks], outputs[0].bytes)
     return {}
 
 

@@ -126,7 +126,7 @@ def by_channel(w: Windows) -> Progress:
 
 
 def in_chunks(w: Windows, along_rows: bool, chunk: int, phases: tuple[int, int]) -> Progress | None:
-    """dsp/depthwise_conv_tap_pairs.c: four channels at a time, `chunk` windows along one axis, whose pixels are copied line by line.
+    """depthwise_conv_tap_pairs.c: four channels at a time, `chunk` windows along one axis, whose pixels are copied line by line.
 
     `phases`: along the axis and across it, windows that lie so far apart are computed together.
     """
