@@ -114,7 +114,7 @@ class Judge:
 def _decibels(signal: NDArray[np.float64], noise: NDArray[np.float64]) -> NDArray[np.float64]:
     """Within ±MOST_DB; MOST_DB where there is no noise."""
     least = np.finfo(np.float64).tiny
-    figures = 10 * np.log10(np.maximum(signal, least) / np.maximum(noise, least))
+    figures = 10 * (np.log10(np.maximum(signal, least)) - np.log10(np.maximum(noise, least)))
     return np.where(noise <= 0, MOST_DB, np.clip(figures, -MOST_DB, MOST_DB))
 
 
