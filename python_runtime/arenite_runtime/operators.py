@@ -37,6 +37,7 @@ VARIANTS = {
     "wide": 1,
     "int16_steps": 2,
     "int16_weights": 3,
+    "int4": 4,
     "paired": 8,
     "planes": 9,
     "planes_2": 14,
@@ -61,7 +62,7 @@ OPERATORS = (
     Operator(
         "Conv",
         1,
-        ("int8", "wide", "int16_steps", "int16_weights", "paired", "winograd_2", "winograd_4"),
+        ("int8", "wide", "int16_steps", "int16_weights", "int4", "paired", "winograd_2", "winograd_4"),
         (
             Field("batch"),
             Field("in_h"),
@@ -157,7 +158,7 @@ OPERATORS = (
     Operator(
         "FullyConnected",
         3,
-        ("int8", "wide", "int16_steps", "int16_weights", "paired", "paired_row"),
+        ("int8", "wide", "int16_steps", "int16_weights", "int4", "paired", "paired_row"),
         (
             Field("rows"),
             Field("in_features"),

@@ -3,6 +3,7 @@
 static const arn_kernel *const KERNELS[] = {
     &arn_kernel_conv,
     &arn_kernel_conv_wide,
+    &arn_kernel_conv_int4,
     &arn_kernel_conv_paired,
     &arn_kernel_conv_winograd_2,
     &arn_kernel_conv_winograd_4,
@@ -13,6 +14,7 @@ static const arn_kernel *const KERNELS[] = {
     &arn_kernel_depthwise_conv_tap_pairs,
     &arn_kernel_fully_connected,
     &arn_kernel_fully_connected_wide,
+    &arn_kernel_fully_connected_int4,
     &arn_kernel_fully_connected_paired,
     &arn_kernel_fully_connected_paired_row,
     &arn_kernel_matmul,

@@ -73,6 +73,8 @@ def _layer(rng: np.random.Generator, op: str, x: tuple[int, ...], weight: tuple[
     graph.add(_quantized("x", x, input_zero_point))
     ends = rng.random() < 0.2
     weights = rng.choice([-127, 127], weight) if ends else rng.integers(-127, 128, weight)
+    if op != "DepthwiseConv" and rng.random() < 0.3:
+        weights = _four_bits(rng, weight)
     graph.add_constant("w", weights.astype(np.int8))
     graph.add_constant("b", rng.integers(-20_000, 20_000, out).astype(np.int32))
     taps = int(np.prod(weight)) // out
@@ -93,6 +95,13 @@ def _layer(rng: np.random.Generator, op: str, x: tuple[int, ...], weight: tuple[
     graph.add(_quantized("y", y, output_zero_point))
     graph.nodes.append(Node(op, "layer", ("x", "w", "b", "m"), ("y",), given))
     return Layer(graph)
+
+
+def _four_bits(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Weights that four bits hold with a factor for every 32 taps."""
+    filters, taps = shape[0], int(np.prod(shape[1:]))
+    scales = np.repeat(rng.integers(1, 16, (filters, -(-taps // 32))), 32, axis=1)[:, :taps]
+    return (rng.integers(-8, 8, (filters, taps)) * scales).reshape(shape)
 
 
 def _quantized(name: str, shape: tuple[int, ...], zero_point: int) -> Tensor:

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from arenite.emit.arrange_int4 import int4
 from arenite.emit.arrange_paired import conv_paired, fully_connected_paired, fully_connected_paired_row
 from arenite.emit.arrange_planes import depthwise_conv_planes
 from arenite.emit.arrange_tap_pairs import depthwise_conv_tap_pairs
@@ -22,9 +23,11 @@ Arrangement = Callable[[Node, Sequence[Tensor], Tensor], NDArray[np.generic]]
 """(node, its constants in order, its input) → the stream that takes their place."""
 
 ARRANGEMENTS: dict[tuple[str, str], Arrangement] = {
+    ("Conv", "int4"): int4,
     ("Conv", "paired"): conv_paired,
     ("Conv", "winograd_2"): conv_winograd_2,
     ("Conv", "winograd_4"): conv_winograd_4,
+    ("FullyConnected", "int4"): int4,
     ("FullyConnected", "paired"): fully_connected_paired,
     ("FullyConnected", "paired_row"): fully_connected_paired_row,
     ("DepthwiseConv", "planes"): depthwise_conv_planes,

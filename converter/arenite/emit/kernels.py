@@ -15,6 +15,7 @@ SUFFIXES = {
     "wide": "_s8_wide",
     "int16_steps": "_s16",
     "int16_weights": "_s16_w16",
+    "int4": "_s8_int4",
     "paired": "_s8_paired",
     "paired_row": "_s8_paired_row",
     "planes": "_s8_planes",

@@ -111,7 +111,7 @@ def _verify_node(graph: Graph, node: Node) -> None:
             _verify_shape(node, operator, inputs, output, stored)
     else:
         _verify_results(node, operator, inputs, [graph.tensors[name] for name in node.outputs])
-    if node.attributes.get("variant") in ("int8", "wide"):
+    if node.attributes.get("variant") in ("int8", "wide", "int4"):
         for tensor in (*inputs, output):
             if tensor is not None and tensor.dtype is DType.INT8 and not tensor.is_constant:
                 _require(tensor.quantization is not None, f"{_label(node)}: int8 tensor {tensor.name} has no scale")

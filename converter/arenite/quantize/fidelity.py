@@ -47,7 +47,7 @@ def _with_stored_constants(result: Graph, node: Node, stored: Node | None, lower
         return node  # its form is not quantized
     for i, values in lowering.rounded.get(node.output, {}).items():
         inputs[i] = result.add_constant(f"{node.inputs[i]}/stored", values).name
-    if node.op in LINEAR and stored is not None and stored.attributes.get("variant") in ("int8", "wide"):
+    if node.op in LINEAR and stored is not None and stored.attributes.get("variant") in ("int8", "wide", "int4"):
         weight, bias = (lowering.target.tensor(stored.inputs[i]) for i in (1, 2))
         assert weight.data is not None and bias.data is not None and weight.quantization is not None
         axis = LINEAR[node.op]

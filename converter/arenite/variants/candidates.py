@@ -1,4 +1,4 @@
-"""The variants that a layer may take, and the proof that it may. numerics.md §3.4-§3.6."""
+"""The variants that a layer may take, and the proof that it may. numerics.md §3.4-§3.8."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from arenite.graph import OPERATORS, Graph, Node
 from arenite.graph.operators.convolution import PLANES, WINOGRAD_TILES
+from arenite.graph.operators.int4 import factors
 
 MOST_SHIFT = 8
 """Of the accumulator, where weights of a layout hold it: planes, planes_2 and tap_pairs."""
@@ -25,18 +26,30 @@ LARGEST_WINOGRAD_SCRATCH = 12 * 1024
 def candidates(graph: Graph, node: Node) -> tuple[str, ...]:
     """Variants that compute what the node's own does, that one first."""
     own = str(node.attributes.get("variant", ""))
-    if own != "int8" or node.attributes.get("shift", MOST_SHIFT + 1) > (MOST_SHIFT if node.op == "DepthwiseConv" else 0):
+    if own != "int8" or node.op not in ("Conv", "DepthwiseConv", "FullyConnected"):
         return (own,)
+    four_bits = ("int4",) if node.op != "DepthwiseConv" and fits_four_bits(graph, node) else ()
+    return (own, *_arranged(graph, node), *four_bits)
+
+
+def fits_four_bits(graph: Graph, node: Node) -> bool:
+    """Every group of taps has a factor with which its weights are of four bits: numerics.md §3.8."""
+    weight = _constant(graph, node, 1)
+    return factors(weight.reshape(len(weight), -1)) is not None
+
+
+def _arranged(graph: Graph, node: Node) -> tuple[str, ...]:
+    """Layouts of the same weights for faster kernels."""
+    if node.attributes.get("shift", MOST_SHIFT + 1) > (MOST_SHIFT if node.op == "DepthwiseConv" else 0):
+        return ()
     if node.op == "FullyConnected":
         rows = graph.tensor(node.output).elements // graph.tensor(node.output).shape[-1]
-        return (own, "paired", *(("paired_row",) if rows == 1 else ())) if _fits_pairs(graph, node) else (own,)
+        return ("paired", *(("paired_row",) if rows == 1 else ())) if _fits_pairs(graph, node) else ()
     if node.op == "Conv":
         paired = ("paired",) if _fits_pairs(graph, node) else ()
-        return (own, *paired, *(v for v in WINOGRAD_TILES if _fits_winograd(graph, node, v)))
-    if node.op == "DepthwiseConv":
-        planes = tuple(v for v, stride in PLANES.items() if _fits_planes(graph, node, stride))
-        return (own, *(planes or (("tap_pairs",) if _fits_tap_pairs(graph, node) else ())))
-    return (own,)
+        return (*paired, *(v for v in WINOGRAD_TILES if _fits_winograd(graph, node, v)))
+    planes = tuple(v for v, stride in PLANES.items() if _fits_planes(graph, node, stride))
+    return planes or (("tap_pairs",) if _fits_tap_pairs(graph, node) else ())
 
 
 def _fits_pairs(graph: Graph, node: Node) -> bool:

@@ -11,6 +11,7 @@ from math import prod
 
 from arenite.graph import Graph, Node
 from arenite.graph.operators.convolution import PLANES, PLANES_BYTES, WINOGRAD_TILES, fours
+from arenite.graph.operators.int4 import stream_bytes
 from arenite.graph.operators.tap_pairs import TapAxis, along_rows
 
 PORTABLE_MAC = {"Conv": 3.6, "FullyConnected": 4.0, "DepthwiseConv": 9.0}
@@ -21,6 +22,8 @@ VECTOR_MAC = {"Conv": 0.2, "FullyConnected": 0.2, "DepthwiseConv": 1.0}
 """Instructions of a multiply-accumulate of kernels/mve."""
 PORTABLE_STREAM = 2.0
 """The same from a stream, as a factor."""
+UNPACKING = 2.5
+"""Cycles of a weight of four bits, once an inference."""
 PORTABLE_WINOGRAD = 6.0
 """The same from transformed weights, which are transformed back."""
 
@@ -28,6 +31,8 @@ PORTABLE_WINOGRAD = 6.0
 def constant_bytes(graph: Graph, node: Node, variant: str) -> int:
     """Of weights, biases and multipliers as the variant stores them."""
     plain = sum(tensor.bytes for name in node.inputs if (tensor := graph.tensor(name)).is_constant)
+    if variant == "int4":
+        return stream_bytes(*_filters(graph, node))
     if variant == "tap_pairs":
         return _tap_pairs_words(graph, node) * 4 * graph.tensor(node.inputs[1]).shape[2]
     if variant in PLANES:
@@ -44,6 +49,8 @@ def constant_bytes(graph: Graph, node: Node, variant: str) -> int:
 
 def cycles(graph: Graph, node: Node, variant: str, features: frozenset[str]) -> float:
     """Of one inference on a core with `features`."""
+    if variant == "int4":
+        return _four_bits(graph, node)
     if "mve" in features:
         return _vector(graph, node, variant)
     if "dsp" in features and variant in ("paired", "paired_row"):
@@ -58,6 +65,13 @@ def cycles(graph: Graph, node: Node, variant: str, features: frozenset[str]) -> 
     factor = PORTABLE_WINOGRAD if variant in WINOGRAD_TILES else PORTABLE_STREAM
     plain = macs * PORTABLE_MAC[node.op] + prod(graph.tensor(node.output).shape) * PORTABLE_OUTPUT
     return plain * (1.0 if variant == str(node.attributes["variant"]) else factor)
+
+
+def _four_bits(graph: Graph, node: Node) -> float:
+    """portable/conv_int4.c, fully_connected_int4.c: on every core what plain constants take, and the unpacking."""
+    weights = prod(graph.tensor(node.inputs[1]).shape)
+    macs = prod(graph.tensor(node.output).shape) * (weights / _outputs(graph, node))
+    return macs * PORTABLE_MAC[node.op] + prod(graph.tensor(node.output).shape) * PORTABLE_OUTPUT + weights * UNPACKING
 
 
 def _vector(graph: Graph, node: Node, variant: str) -> float:

@@ -12,10 +12,12 @@ Kernel = tuple[str, str]
 
 PARTS: dict[Kernel, tuple[str, ...]] = {
     ("Conv", "int8"): ("conv", "products", "requantize_block", "window"),
+    ("Conv", "int4"): ("conv_int4", "int4", "products", "requantize_block", "window"),
     ("Conv", "paired"): ("conv_paired", "paired", "paired_apply", "gather", "clamp", "rows", "window"),
     ("Conv", "winograd_2"): ("winograd", "winograd_2", "clamp", "rows"),
     ("Conv", "winograd_4"): ("winograd", "winograd_4", "clamp", "rows"),
     ("FullyConnected", "int8"): ("fully_connected", "products", "requantize_block", "library"),
+    ("FullyConnected", "int4"): ("fully_connected_int4", "int4", "products", "requantize_block"),
     ("FullyConnected", "paired"): ("fully_connected_paired", "paired", "paired_apply", "gather", "clamp", "rows"),
     ("FullyConnected", "paired_row"): ("paired_row", "paired_apply", "clamp", "rows"),
     ("DepthwiseConv", "int8"): ("depthwise", "requantize_block", "window", "library"),
@@ -25,7 +27,7 @@ PARTS: dict[Kernel, tuple[str, ...]] = {
 }
 """With the DSP extension."""
 PORTABLE_PARTS: dict[Kernel, tuple[str, ...]] = {
-    **{kernel: parts for kernel, parts in PARTS.items() if kernel[1] == "int8"},
+    **{kernel: parts for kernel, parts in PARTS.items() if kernel[1] in ("int8", "int4")},
     ("Conv", "paired"): ("conv_paired", "column", "library"),
     ("Conv", "winograd_2"): ("winograd", "library"),
     ("Conv", "winograd_4"): ("winograd", "library"),
@@ -36,7 +38,16 @@ PORTABLE_PARTS: dict[Kernel, tuple[str, ...]] = {
     ("DepthwiseConv", "tap_pairs"): ("tap_pairs",),
 }
 """Without it."""
-PLAIN = {"conv": 1450, "requantize_block": 180, "window": 100, "depthwise": 2590, "fully_connected": 190}
+PLAIN = {
+    "conv": 1450,
+    "requantize_block": 180,
+    "window": 100,
+    "depthwise": 2590,
+    "fully_connected": 190,
+    "conv_int4": 1670,
+    "int4": 290,
+    "fully_connected_int4": 400,
+}
 BYTES = {
     **PLAIN,
     "products": 1600,

@@ -53,6 +53,7 @@ _ARITHMETIC = {
 KERNELS: dict[tuple[str, str], Kernel] = {
     ("Conv", "int8"): convolution.conv,
     ("Conv", "wide"): convolution.conv_wide,
+    ("Conv", "int4"): arranged.conv_int4,
     ("Conv", "paired"): arranged.conv_paired,
     ("Conv", "winograd_2"): arranged.conv_winograd_2,
     ("Conv", "winograd_4"): arranged.conv_winograd_4,
@@ -63,6 +64,7 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     ("DepthwiseConv", "tap_pairs"): arranged.depthwise_conv_tap_pairs,
     ("FullyConnected", "int8"): matrix.fully_connected,
     ("FullyConnected", "wide"): matrix.fully_connected_wide,
+    ("FullyConnected", "int4"): arranged.fully_connected_int4,
     ("FullyConnected", "paired"): arranged.fully_connected_paired,
     ("FullyConnected", "paired_row"): arranged.fully_connected_paired_row,
     ("MatMul", "int8"): matrix.matmul,

@@ -1,6 +1,7 @@
-"""Layers whose constants are laid out for a C kernel (runtime_c/kernels/paired.h, planes.h, winograd.h): made plain, then computed as ever.
+"""Layers whose constants are laid out for a C kernel: made plain, then computed as ever.
 
-The inverse of what the converter's emit/arrange_*.py do.
+runtime_c/kernels/int4.h, paired.h, planes.h, winograd.h and tap_pairs.h say how they lie. This is the inverse of what the
+converter's emit/arrange_*.py do.
 """
 
 from __future__ import annotations
@@ -15,6 +16,18 @@ from arenite_runtime.kernels.fixed_point import Array, Int64
 
 BLOCK = 4
 WIDE_BLOCK = 8
+INT4_GROUP = 32
+"""Taps that have a factor in common."""
+
+
+def conv_int4(p: Any, x: Array, stream: Array, y: Array) -> None:
+    taps = p.kernel_h * p.kernel_w * p.in_c // p.group
+    parts = [int4(part, p.out_c // p.group, taps) for part in np.split(np.asarray(stream).reshape(-1), p.group)]
+    convolution.conv(p, x, *(np.concatenate([part[i] for part in parts]) for i in range(3)), y)
+
+
+def fully_connected_int4(p: Any, x: Array, stream: Array, y: Array) -> None:
+    matrix.fully_connected(p, x, *int4(stream, p.out_features, p.in_features), y)
 
 
 def conv_paired(p: Any, x: Array, stream: Array, y: Array) -> None:
@@ -47,6 +60,21 @@ def depthwise_conv_planes(p: Any, x: Array, stream: Array, y: Array) -> None:
 
 def depthwise_conv_tap_pairs(p: Any, x: Array, stream: Array, y: Array) -> None:
     convolution.depthwise_conv(p, x, *tap_pairs(stream, p), y)
+
+
+def int4(stream: Array, filters: int, taps: int) -> tuple[Int64, Int64, Int64]:
+    """(weights [filters, taps], biases, multipliers) of `filters` filters."""
+    left, groups, words = np.asarray(stream, np.int32).reshape(-1), -(-taps // INT4_GROUP), -(-taps // 8)
+    parts: list[tuple[Int64, Int64, Int64]] = []
+    for first in range(0, filters, BLOCK):
+        count = min(BLOCK, filters - first)
+        biases, multipliers, packed, nibbles, left = np.split(left, np.cumsum([count, count, groups, count * words]))
+        factors = np.ascontiguousarray(packed).view(np.uint8).reshape(groups, 4).T[:count].astype(np.int64)
+        halves = np.ascontiguousarray(nibbles).view(np.uint8).reshape(count, words, 4)
+        steps = np.stack([halves & 0xF, halves >> 4], axis=2).reshape(count, -1)[:, :taps].astype(np.int64) - 8
+        parts.append((steps * np.repeat(factors, INT4_GROUP, axis=1)[:, :taps], biases.astype(np.int64), multipliers.astype(np.int64)))
+    weights, biases, multipliers = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    return weights, biases, multipliers
 
 
 def paired(stream: Array, filters: int, taps: int, block: int) -> tuple[Int64, Int64, Int64]:

@@ -22,6 +22,7 @@ from arenite.graph.operators.declaration import (
     clip_record,
     given,
 )
+from arenite.graph.operators.int4 import scratch_bytes as int4_scratch_bytes
 from arenite.graph.operators.tap_pairs import scratch_bytes
 from arenite.graph.operators.window_overlaps import conv_overlaps, depthwise_overlaps, is_by_strips
 from arenite.graph.tensor import Tensor
@@ -156,8 +157,10 @@ PLANES_BYTES = 896
 
 
 def _conv_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
-    """arn_conv_paired_scratch of runtime_c/kernels/paired.h, arn_conv_winograd_scratch of winograd.h."""
+    """arn_conv_paired_scratch of runtime_c/kernels/paired.h, arn_conv_winograd_scratch of winograd.h, arn_conv_int4_scratch of int4.h."""
     variant = str(node.attributes.get("variant"))
+    if variant == "int4":
+        return int4_scratch_bytes(given(inputs, 1).shape, node.attributes["group"])
     if variant in WINOGRAD_TILES:
         return _winograd_scratch(WINOGRAD_TILES[variant], given(inputs, 0).shape, outputs[0].shape, node.attributes["pads"][1])
     if variant != "paired":
@@ -222,8 +225,8 @@ CONV = Operator(
     shape=_conv_shape,
     macs=_conv_macs,
     code=1,
-    variants=("int8", "wide", "int16_steps", "int16_weights", "paired", "winograd_2", "winograd_4"),
-    streams=("paired", "winograd_2", "winograd_4"),
+    variants=("int8", "wide", "int16_steps", "int16_weights", "int4", "paired", "winograd_2", "winograd_4"),
+    streams=("int4", "paired", "winograd_2", "winograd_4"),
     scratch=_conv_scratch,
     overlaps=conv_overlaps,
     stored=(_X, Operand("weight", "int8, OHWI", constant=True), *STORED_LINEAR),

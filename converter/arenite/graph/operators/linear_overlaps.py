@@ -49,7 +49,11 @@ def fully_connected_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tenso
         pairs = np.arange(0, rows, 2, dtype=np.int64)  # dsp: two rows are copied, then their outputs are written; else one
         in_pairs = Progress.of(pairs * in_row, np.minimum(pairs + 2, rows) * out_row)
         return of_operand([in_pairs, Progress.of(row * in_row, (row + 1) * out_row)], y.bytes)
-    block = {"wide": 1, "paired_row": 2, "float32": FILTERS, "int8": FILTERS}.get(variant)
+    if variant == "int4" and rows > 1:  # a pass over all rows for each block of outputs
+        return {}
+    block = {"wide": 1, "int16_steps": 1, "int16_weights": 1, "int4": FILTERS, "paired_row": 2, "float32": FILTERS, "int8": FILTERS}.get(
+        variant
+    )
     if block is None or (variant == "int8" and rows > 1 and features > VECTOR_OUTPUTS):  # mve: a pass over all rows for each 128 outputs
         return {}
     # Some outputs of a row are written before the row is read for the last ones.

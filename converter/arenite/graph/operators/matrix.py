@@ -25,6 +25,7 @@ from arenite.graph.operators.declaration import (
     clip_record,
     given,
 )
+from arenite.graph.operators.int4 import scratch_bytes as int4_scratch_bytes
 from arenite.graph.operators.linear_overlaps import fully_connected_overlaps
 from arenite.graph.tensor import Tensor
 
@@ -98,7 +99,10 @@ def _matmul_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) 
 
 
 def _fully_connected_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
-    """arn_fully_connected_paired_scratch of runtime_c/kernels/paired.h."""
+    """arn_fully_connected_paired_scratch of runtime_c/kernels/paired.h, arn_fully_connected_int4_scratch of int4.h."""
+    if node.attributes.get("variant") == "int4":
+        weight = given(inputs, 1).shape
+        return int4_scratch_bytes(weight, rows=outputs[0].elements // weight[0])
     return 4 * fours(given(inputs, 1).shape[1]) if node.attributes.get("variant") == "paired" else 0
 
 
@@ -118,8 +122,8 @@ FULLY_CONNECTED = Operator(
     shape=_fully_connected_shape,
     macs=_fully_connected_macs,
     code=3,
-    variants=("int8", "wide", "int16_steps", "int16_weights", "paired", "paired_row"),
-    streams=("paired", "paired_row"),
+    variants=("int8", "wide", "int16_steps", "int16_weights", "int4", "paired", "paired_row"),
+    streams=("int4", "paired", "paired_row"),
     scratch=_fully_connected_scratch,
     overlaps=fully_connected_overlaps,
     stored=(_X, Operand("weight", "int8, [out, in]", constant=True), *STORED_LINEAR),
