@@ -91,14 +91,22 @@ def _real(rng: Rng, *shape: int) -> Array:
 
 
 def _pixels(rng: Rng, variant: str, *shape: int) -> Array:
+    if variant.startswith("int16"):
+        return rng.integers(-(1 << 15), 1 << 15, shape).astype(np.int16)
     return _real(rng, *shape) if variant == "float32" else _int8(rng, *shape)
 
 
-def _points(rng: Rng) -> dict[str, int]:
-    return {"input_zero_point": int(rng.integers(-128, 128)), "output_zero_point": int(rng.integers(-10, 10)), "shift": 0, **_NO_CLAMP}
+def _points(rng: Rng, variant: str) -> dict[str, int]:
+    if variant.startswith("int16"):
+        return {"input_zero_point": 0, "output_zero_point": 0, "shift": 0, **_clamp(variant)}
+    points = {"input_zero_point": int(rng.integers(-128, 128)), "output_zero_point": int(rng.integers(-10, 10))}
+    return {**points, "shift": 0, **_clamp(variant)}
 
 
-_NO_CLAMP = {"activation_min": -128, "activation_max": 127}
+def _clamp(variant: str) -> dict[str, int]:
+    """None that the type has not."""
+    most = 1 << 15 if variant.startswith("int16") else 1 << 7
+    return {"activation_min": -most, "activation_max": most - 1}
 
 
 def _constants(rng: Rng, variant: str, weight: tuple[int, ...], out: int) -> list[Array]:
@@ -109,8 +117,9 @@ def _constants(rng: Rng, variant: str, weight: tuple[int, ...], out: int) -> lis
     most = max(1, min(127, (1 << 22) // (128 * taps)))
     weights = rng.integers(-most, most + 1, weight).astype(np.int8)
     real = rng.uniform(0.5, 1.5, out) / (most * np.sqrt(taps))
-    if variant == "wide":
+    if variant in ("wide", "int16_steps", "int16_weights"):
         pairs = np.stack([np.rint(real * 2**31).astype(np.int64), np.full(out, 31)], axis=1)
+        weights = weights.astype(np.int16) if variant == "int16_weights" else weights
         return [weights, rng.integers(-(1 << 15), 1 << 15, out), pairs.astype(np.int32)]
     return [weights, rng.integers(-20_000, 20_000, out).astype(np.int32), np.rint(real * 2**31).astype(np.int32)]
 
@@ -152,7 +161,7 @@ def _conv(rng: Rng, variant: str) -> Layer:
     depth, filters = (int(rng.choice([1, 2, 3, 4, 5, 8, 12, 16, 20])) for _ in range(2))
     x = _pixels(rng, variant, *image, depth * group)
     constants = _constants(rng, variant, (filters * group, *kernel, depth), filters * group)
-    return _layer("Conv", [x, *constants], variant=variant, group=group, **attributes, **_points(rng))
+    return _layer("Conv", [x, *constants], variant=variant, group=group, **attributes, **_points(rng, variant))
 
 
 _THREE = Sizes(taps=(3,), strides=(1,), dilations=(1,), most=12)
@@ -162,7 +171,7 @@ def _winograd(rng: Rng, variant: str) -> Layer:
     image, kernel, attributes = _window(rng, _THREE)
     depth, filters = (int(rng.choice([4, 8, 12, 16])) for _ in range(2))
     constants = _constants(rng, variant, (filters, *kernel, depth), filters)
-    return _layer("Conv", [_int8(rng, *image, depth), *constants], variant=variant, group=1, **attributes, **_points(rng))
+    return _layer("Conv", [_int8(rng, *image, depth), *constants], variant=variant, group=1, **attributes, **_points(rng, variant))
 
 
 def _planes(rng: Rng, variant: str) -> Layer:
@@ -172,7 +181,7 @@ def _planes(rng: Rng, variant: str) -> Layer:
         image, attributes = (image[0], image[1] + 2, 1), {**attributes, "pads": (2, 2, 2, 2)}
     channels = int(rng.choice([4, 5, 7, 8, 12, 18]))
     constants = _constants(rng, variant, (*kernel, channels), channels)
-    return _layer("DepthwiseConv", [_int8(rng, *image, channels), *constants], variant=variant, **attributes, **_points(rng))
+    return _layer("DepthwiseConv", [_int8(rng, *image, channels), *constants], variant=variant, **attributes, **_points(rng, variant))
 
 
 def _depthwise(rng: Rng, variant: str) -> Layer:
@@ -183,14 +192,14 @@ def _depthwise(rng: Rng, variant: str) -> Layer:
     channels, multiplier = int(rng.choice([1, 3, 4, 8, 9, 17])), int(rng.choice([1, 1, 1, 2, 3]))
     x = _pixels(rng, variant, *image, channels)
     constants = _constants(rng, variant, (*kernel, channels * multiplier), channels * multiplier)
-    return _layer("DepthwiseConv", [x, *constants], variant=variant, **attributes, **_points(rng))
+    return _layer("DepthwiseConv", [x, *constants], variant=variant, **attributes, **_points(rng, variant))
 
 
 def _fully_connected(rng: Rng, variant: str) -> Layer:
     rows = 1 if variant == "paired_row" else int(rng.choice([1, 2, 3, 5]))
     features, outputs = int(rng.integers(1, 60)), int(rng.integers(1, 60))
     x = _pixels(rng, variant, rows, features)
-    return _layer("FullyConnected", [x, *_constants(rng, variant, (outputs, features), outputs)], variant=variant, **_points(rng))
+    return _layer("FullyConnected", [x, *_constants(rng, variant, (outputs, features), outputs)], variant=variant, **_points(rng, variant))
 
 
 def _pool(op: str) -> Callable[[Rng, str], Layer]:
@@ -200,7 +209,7 @@ def _pool(op: str) -> Callable[[Rng, str], Layer]:
         x = _int8(rng, *image, channels)
         x = {"float32": x.astype(np.float32), "uint8": x.view(np.uint8)}.get(variant, x)
         mean = {"multiplier": 1, "count_include_pad": bool(rng.random() < 0.3)} if op == "AveragePool" else {}
-        return _layer(op, [x], variant=variant, kernel=kernel, overhang=(0, 0), **mean, **attributes, **_points(rng))
+        return _layer(op, [x], variant=variant, kernel=kernel, overhang=(0, 0), **mean, **attributes, **_points(rng, variant))
 
     return draw
 
@@ -209,11 +218,11 @@ def _reduce_mean(rng: Rng, variant: str) -> Layer:
     shape = tuple(int(rng.integers(1, 9)) for _ in range(3))
     x = _pixels(rng, variant, *shape)
     axes = (int(rng.integers(0, 3)),) if rng.random() < 0.7 else (0, 1)
-    return _layer("ReduceMean", [x], variant=variant, axes=axes, keepdims=bool(rng.random() < 0.5), multiplier=1, **_points(rng))
+    return _layer("ReduceMean", [x], variant=variant, axes=axes, keepdims=bool(rng.random() < 0.5), multiplier=1, **_points(rng, variant))
 
 
 def _binary(op: str) -> Callable[[Rng, str], Layer]:
-    points = {"a_zero_point": 3, "b_zero_point": -2, "output_zero_point": 1, **_NO_CLAMP}
+    points = {"a_zero_point": 3, "b_zero_point": -2, "output_zero_point": 1}
     scales = {
         "Add": {"a_multiplier": 1 << 19, "b_multiplier": 1 << 19, "shift": 20},
         "Mul": {"multiplier": 1 << 26, "shift": 0},
@@ -225,7 +234,7 @@ def _binary(op: str) -> Callable[[Rng, str], Layer]:
         if rng.random() < 0.4:
             shapes[int(rng.integers(0, 2))] = tuple(1 if rng.random() < 0.5 else size for size in shape)
         arrays = [_pixels(rng, variant, *each) for each in shapes]
-        return _layer(op, arrays, variant=variant, **(points | scales[op] if variant == "int8" else {}))
+        return _layer(op, arrays, variant=variant, **(points | scales[op] | _clamp(variant) if variant.startswith("int") else {}))
 
     return draw
 
@@ -235,7 +244,7 @@ def _softmax(rng: Rng, variant: str) -> Layer:
     if variant == "float32":
         return _layer("Softmax", [x], variant=variant)
     table = (2.0**24 * np.exp(-0.02 * np.arange(256))).astype(np.int32)
-    attributes = {"numerator": 1 << 56, "output_zero_point": -128, **_NO_CLAMP}
+    attributes = {"numerator": 1 << 56, "output_zero_point": -128, **_clamp(variant)}
     return _layer("Softmax", [x, table], variant=variant, **attributes)
 
 
@@ -277,14 +286,20 @@ KERNELS: dict[tuple[str, str], Callable[[Rng, str], Layer]] = {
     ("Conv", "winograd_2"): _winograd,
     ("Conv", "winograd_4"): _winograd,
     ("Conv", "wide"): _conv,
+    ("Conv", "int16_steps"): _conv,
+    ("Conv", "int16_weights"): _conv,
     ("Conv", "float32"): _conv,
     ("DepthwiseConv", "planes"): _planes,
     ("DepthwiseConv", "planes_2"): _planes,
     ("DepthwiseConv", "tap_pairs"): _depthwise,
     ("DepthwiseConv", "wide"): _depthwise,
+    ("DepthwiseConv", "int16_steps"): _depthwise,
+    ("DepthwiseConv", "int16_weights"): _depthwise,
     ("DepthwiseConv", "float32"): _depthwise,
     ("FullyConnected", "int8"): _fully_connected,
     ("FullyConnected", "wide"): _fully_connected,
+    ("FullyConnected", "int16_steps"): _fully_connected,
+    ("FullyConnected", "int16_weights"): _fully_connected,
     ("FullyConnected", "paired"): _fully_connected,
     ("FullyConnected", "paired_row"): _fully_connected,
     ("FullyConnected", "float32"): _fully_connected,
@@ -295,8 +310,10 @@ KERNELS: dict[tuple[str, str], Callable[[Rng, str], Layer]] = {
     ("AveragePool", "float32"): _pool("AveragePool"),
     ("ReduceMean", "int8"): _reduce_mean,
     ("ReduceMean", "float32"): _reduce_mean,
+    ("ReduceMean", "int16_steps"): _reduce_mean,
     ("Add", "int8"): _binary("Add"),
     ("Add", "float32"): _binary("Add"),
+    ("Add", "int16_steps"): _binary("Add"),
     ("Mul", "int8"): _binary("Mul"),
     ("Max", "float32"): _binary("Max"),
     ("Less", "float32"): _binary("Less"),

@@ -12,8 +12,8 @@ from arenite.graph.operators.tap_pairs import CHUNK, TapAxis, along_rows
 from arenite.graph.operators.window_progress import Windows
 from arenite.graph.tensor import Tensor
 
-FLOAT_BLOCK = 4
-"""ARN_DOT_F32_FILTERS: filters that portable/conv_f32.c applies at a time."""
+BLOCKS = {"wide": 1, "int16_steps": 1, "int16_weights": 1, "float32": 4}
+"""By variant that reads a window again for every block of filters: those of a block (float32: ARN_DOT_F32_FILTERS)."""
 
 
 def conv_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapping[int, Overlap]:
@@ -26,10 +26,9 @@ def conv_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapp
         pitch = windows.columns.size * windows.in_pixel
         by_strips = is_by_strips(given(inputs, 0).shape, outputs[0].shape, windows.columns.pad)
         return of_operand([order.by_ring(windows, pitch if by_strips else 1)], outputs[0].bytes)
-    if variant in ("wide", "float32"):
+    if variant in BLOCKS:
         filters = windows.out_c // group
-        block = FLOAT_BLOCK if variant == "float32" else 1
-        turns = [(g * filters + _last(filters, block), g * weight[3]) for g in (0, group - 1)]
+        turns = [(g * filters + _last(filters, BLOCKS[variant]), g * weight[3]) for g in (0, group - 1)]
         return of_operand([order.by_block(windows, *turns)], outputs[0].bytes)
     return {}
 
@@ -57,7 +56,7 @@ def depthwise_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) ->
     last = (windows.out_c - 1) * windows.in_c // windows.out_c  # the channel that the last output reads
     if variant in ("planes", "planes_2"):
         return of_operand([order.by_channel(windows)], outputs[0].bytes)
-    if variant in ("wide", "float32"):
+    if variant in BLOCKS:
         return of_operand([order.by_block(windows, (windows.out_c - 1, last))], outputs[0].bytes)
     if variant == "tap_pairs":
         strides, dilations = node.attributes["strides"], node.attributes["dilations"]
