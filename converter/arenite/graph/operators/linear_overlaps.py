@@ -14,6 +14,8 @@ from arenite.graph.tensor import Tensor
 
 FILTERS = 4
 """ARN_DOT_FILTERS and ARN_DOT_F32_FILTERS: outputs that the portable kernels make at a time, at most."""
+BLOCKS = {"wide": 1, "int16_steps": 1, "int16_weights": 1, "int4": FILTERS, "paired_row": 2, "float32": FILTERS, "int8": FILTERS}
+"""By variant of FullyConnected that reads a row again for every block of outputs: those of a block, where they are fewest."""
 VECTOR_OUTPUTS = 128
 """ARN_MVE_ACCUMULATORS: outputs that kernels/mve make at a time, at most."""
 
@@ -51,9 +53,7 @@ def fully_connected_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tenso
         return of_operand([in_pairs, Progress.of(row * in_row, (row + 1) * out_row)], y.bytes)
     if variant == "int4" and rows > 1:  # a pass over all rows for each block of outputs
         return {}
-    block = {"wide": 1, "int16_steps": 1, "int16_weights": 1, "int4": FILTERS, "paired_row": 2, "float32": FILTERS, "int8": FILTERS}.get(
-        variant
-    )
+    block = BLOCKS.get(variant)
     if block is None or (variant == "int8" and rows > 1 and features > VECTOR_OUTPUTS):  # mve: a pass over all rows for each 128 outputs
         return {}
     # Some outputs of a row are written before the row is read for the last ones.
