@@ -92,14 +92,14 @@ def search(
 
 
 def _divided(data: Dataset, in_time: bool) -> tuple[Dataset, Dataset]:
-    """(what methods learn from, what they are judged by): every fourth sample judges. One and the same where there are few samples, and
+    """(what methods learn from, what they are judged by): every third sample judges. One and the same where there are few samples, and
     where each depends on those before."""
     if in_time:
         return data.first(JUDGED), data.first(JUDGED)
     if len(data) <= FEW:
         return data, data
-    judges = list(range(0, len(data), 4))
-    others = [i for i in range(len(data)) if i % 4]
+    judges = list(range(0, len(data), 3))
+    others = [i for i in range(len(data)) if i % 3]
     return data.select(others).spread(LEARNED), data.select(judges).spread(JUDGED)
 
 
