@@ -11,7 +11,7 @@ static int is_stream(const arn_operand *stream, int32_t tile, const arn_conv_par
     return arn_is_type(stream, ARN_INT32) && stream->constant != NULL && stream->bytes == 4 * words;
 }
 
-/* (positions of a row) * in_c is bounded, and scratch is less than 64 times that. */
+/* (positions of a row) * in_c is bounded, and scratch is less than 64 times that and an image, of which columns are kept. */
 static int has_scratch(const arn_signature *s, int32_t tile, const arn_conv_params *p) {
     const int64_t positions = (int64_t)p->out_w + 2 * tile;
     return positions * p->in_c <= ARN_MAX_EXTENT / 16 && arn_is_type(&s->scratch, ARN_FLOAT32) &&
