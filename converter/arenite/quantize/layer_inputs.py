@@ -91,8 +91,8 @@ def stored_rows(lowering: Lowering, layers: Sequence[Node]) -> dict[str, tuple[N
 def layer_inputs(
     draft: Draft, lowering: Lowering, layers: Sequence[Node], data: Dataset, *, products: bool = True
 ) -> Iterator[tuple[Node, LayerInputs]]:
-    """Of each of `layers` whose rows are not too long, a few at a time, for the sake of memory. `lowering` is the draft's; without `products`
-    matrices are zero."""
+    """Of each of `layers` whose rows are not too long, a few at a time, for the sake of memory. `lowering` is the draft's; matrices are
+    zero without `products`."""
     rounded = simulated(draft.graph, lowering.quantization, lowering)
     chunk: list[Node] = []
     held = 0
