@@ -109,7 +109,7 @@ class _Network:
         return self.emit("Add", [y, x] if self.rng.random() < 0.5 else [x, y], (channels, rows, columns))
 
     def branches(self, x: str) -> str:
-        channels, rows, columns = self.shapes[x]
+        _, rows, columns = self.shapes[x]
         parts = [self.conv(x, same=True), self.pointwise(x)]
         total = sum(self.shapes[part][0] for part in parts)
         return self.emit("Concat", parts, (total, rows, columns), axis=1)

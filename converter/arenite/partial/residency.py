@@ -57,6 +57,15 @@ def is_row_view(graph: Graph, node: Node) -> bool:
     return not cut or (len(cut) == 1 and all(sizes[axis] == 1 for axis in range(cut[0])))
 
 
+def slice_offset(graph: Graph, node: Node) -> int | None:
+    """Where in its operand the rows of a Slice begin, in bytes; None where they are not one stretch."""
+    if not is_row_view(graph, node):
+        return None
+    x = graph.tensor(node.input)
+    axis = next((i for i, (a, b) in enumerate(zip(x.shape, node.attributes["sizes"], strict=True)) if a != b), 0)
+    return int(node.attributes["starts"][axis]) * prod(x.shape[axis + 1 :]) * x.dtype.itemsize
+
+
 def is_row_join(graph: Graph, node: Node) -> bool:
     """A Concat whose operands are stretches of its result's bytes, one behind the other."""
     return node.op == "Concat" and prod(graph.tensors[node.output].shape[: node.attributes["axis"]]) == 1
@@ -94,11 +103,8 @@ def _homes(graph: Graph, order: Sequence[int]) -> dict[str, _Home]:
             settle(node.output)
         elif node.op in VIEWS and node.input in homes:
             homes[node.output] = homes[node.input]
-        elif is_row_view(graph, node):
-            x = graph.tensors[node.input]
-            axis = next((i for i, (a, b) in enumerate(zip(x.shape, node.attributes["sizes"], strict=True)) if a != b), 0)
-            offset = node.attributes["starts"][axis] * prod(x.shape[axis + 1 :]) * x.dtype.itemsize
-            homes[node.output] = _Home(homes[node.input].root, homes[node.input].offset + offset)
+        elif (start := slice_offset(graph, node)) is not None:
+            homes[node.output] = _Home(homes[node.input].root, homes[node.input].offset + start)
     return homes
 
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arenite.graph import Graph
-from arenite.partial.candidates import Candidate, Kind, amounts, graph_cycles, kept_bytes, macs, with_less_scratch
+from arenite.partial.candidates import COPY_CYCLES, Candidate, Kind, amounts, graph_cycles, kept_bytes, macs, with_less_scratch
 from arenite.partial.groups import stretches
-from arenite.partial.residency import live_bytes
+from arenite.partial.residency import live_bytes, slice_offset
 from arenite.plan import MemoryPlan
 from arenite.variants import Offer
 
@@ -51,7 +51,7 @@ class Execution:
     groups: tuple[BandedGroup, ...] = ()
     extra_macs: int = 0
     copied_bytes: int = 0
-    """Rows that are kept, each as often as it is copied."""
+    """Bytes of rows that are moved, each as often as it is."""
     slowdown: float = 0.0
     """Estimated cycles of the layers with products, beyond those of the plain graph, as a share of these."""
     calls: int = 0
@@ -144,17 +144,39 @@ class Search:
     def _execution(self, current: Execution, candidate: Candidate) -> Execution:
         graph = candidate.graph
         group = BandedGroup(tuple(candidate.source.nodes[index].output for index in candidate.nodes), candidate.kind, candidate.amount)
-        plain = graph_cycles(self.graph, self.features)
+        plain, memory = graph_cycles(self.graph, self.features), self.make_plan(graph)
+        copied = max(copied_bytes(graph, memory) - copied_bytes(self.graph, self.plain), 0)
         return Execution(
             graph=graph,
-            plan=self.make_plan(graph),
+            plan=memory,
             groups=(*current.groups, group),
             extra_macs=macs(graph) - macs(self.graph),
-            copied_bytes=kept_bytes(graph),
-            slowdown=(candidate.cycles - plain) / plain if plain else 0.0,
+            copied_bytes=copied,
+            slowdown=(candidate.cycles + COPY_CYCLES * (copied - kept_bytes(graph)) - plain) / plain if plain else 0.0,
             calls=sum(node.op not in ("Concat", "Slice") for node in graph.nodes)
             - sum(node.op not in ("Concat", "Slice") for node in self.graph.nodes),
         )
+
+
+def copied_bytes(graph: Graph, memory: MemoryPlan) -> int:
+    """Of the Slices and Concats of rows, what does not lie in place."""
+    total, places = 0, memory.placements
+
+    def apart(part: str, whole: str, offset: int) -> bool:
+        if part not in places or whole not in places:
+            return True
+        return (places[part].memory, places[part].offset) != (places[whole].memory, places[whole].offset + offset)
+
+    for node in graph.nodes:
+        if node.op == "Slice" and (start := slice_offset(graph, node)) is not None:
+            total += graph.tensors[node.output].bytes if apart(node.output, node.input, start) else 0
+        if node.op == "Concat":
+            offset = 0
+            for name in node.inputs:
+                size = graph.tensor(name).bytes
+                total += size if apart(str(name), node.output, offset) else 0
+                offset += size
+    return total
 
 
 def _groups(graph: Graph, steps: Sequence[int]) -> Iterator[tuple[int, ...]]:
