@@ -73,6 +73,10 @@ class Packing:
     """By operand and result. Unless a sharing is lasting, both are live at one step alone, the last of one and the first of the other."""
 
     @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(block.bytes for block in self.blocks)
+
+    @cached_property
     def rivals(self) -> tuple[tuple[int, ...], ...]:
         """For each block, the others that it is ever live with."""
         found: list[list[int]] = [[] for _ in self.blocks]
@@ -84,6 +88,11 @@ class Packing:
                 found[j].append(i)
             active.append(i)
         return tuple(tuple(sorted(others)) for others in found)
+
+    @property
+    def pairs(self) -> int:
+        """What a placement costs: blocks and their rivals."""
+        return len(self.blocks) + sum(map(len, self.rivals))
 
     @cached_property
     def operands(self) -> Mapping[int, tuple[int, ...]]:
@@ -132,6 +141,16 @@ class Packing:
                 among = [j for j in self.operands[i] if j in indices and (j, i) != apart]
                 total -= shared_bytes(self.blocks[i].bytes, [(self.blocks[j].bytes, self.sharings[j, i]) for j in among])
         return total
+
+    @cached_property
+    def busiest(self) -> tuple[int, ...]:
+        """For each block the most bytes that are live at a step at which it is."""
+        most = [0] * len(self.blocks)
+        for step, indices in self.live.items():
+            total = self.live_bytes(step)
+            for i in indices:
+                most[i] = max(most[i], total)
+        return tuple(most)
 
     def busiest_step(self) -> int:
         """The first step at which most bytes are live. Only where a block begins can there be more than before."""

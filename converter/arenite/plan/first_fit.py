@@ -6,13 +6,13 @@ from above it. Upside down, from its beginning. So the orders are by time as wel
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from arenite.plan.blocks import Packing
 
 MOST_IMPROVEMENTS = 600
-IMPROVEMENT_EFFORT = 400_000
+IMPROVEMENT_EFFORT = 4_000_000
 """Pairs of rivals looked at, about, by all the improvements of a packing."""
 
 Offsets = tuple[int, ...]
@@ -21,24 +21,28 @@ Offsets = tuple[int, ...]
 def first_fit(packing: Packing, order: Sequence[int]) -> Offsets:
     """Each block, in `order`, at the lowest offset that is free while it lives."""
     offsets = [-1] * len(packing.blocks)
-    sizes = [block.bytes for block in packing.blocks]
     for i in order:
-        offset = _in_whole(packing, i, offsets)
-        if offset is None:
-            placed = sorted([(offsets[j], j) for j in packing.rivals[i] if offsets[j] >= 0])
-            sharing = packing.sharing_with[i]
-            offset, settled = 0, False
-            while not settled:
-                settled = True
-                for other, j in placed:
-                    if offset + sizes[i] <= other:
-                        break  # and so it is below all others
-                    if offset < other + sizes[j]:
-                        offset = packing.lifted(i, offset, j, other) if j in sharing else other + sizes[j]
-                # Apart from a block it stays. Where the two share bytes, going on may have made that wrong.
-                settled = all(packing.lifted(i, offset, j, offsets[j]) == offset for j in sharing if offsets[j] >= 0)
-        offsets[i] = offset
+        offsets[i] = lowest_free(packing, i, offsets)
     return tuple(offsets)
+
+
+def lowest_free(packing: Packing, i: int, offsets: Sequence[int]) -> int:
+    """The lowest offset of block i that goes together with `offsets` (negative: not placed yet); that in its whole, where that is free."""
+    at = _in_whole(packing, i, offsets)
+    if at is not None:
+        return at
+    sizes, sharing = packing.sizes, packing.sharing_with[i]
+    placed = sorted([(offsets[j], j) for j in packing.rivals[i] if offsets[j] >= 0])
+    offset, settled = 0, False
+    while not settled:
+        for other, j in placed:
+            if offset + sizes[i] <= other:
+                break  # and so it is below all others
+            if offset < other + sizes[j]:
+                offset = packing.lifted(i, offset, j, other) if j in sharing else other + sizes[j]
+        # Apart from a block it stays. Where the two share bytes, going on may have made that wrong.
+        settled = all(packing.lifted(i, offset, j, other) == offset for other, j in placed if j in sharing)
+    return offset
 
 
 def _in_whole(packing: Packing, i: int, offsets: Sequence[int]) -> int | None:
@@ -57,19 +61,31 @@ def upright(packing: Packing, offsets: Offsets) -> Offsets:
     return tuple(end - offset - block.bytes for offset, block in zip(offsets, packing.blocks, strict=True))
 
 
-def orders(packing: Packing) -> Iterator[list[int]]:
-    """In which first fit places blocks: each is best for some family of graphs."""
-    blocks, indices = packing.blocks, range(len(packing.blocks))
-    clusters = _clusters(packing)
-    # Of a cluster the members last to first in time, so that each operand finds its result placed.
-    yield sorted(indices, key=lambda i: (-clusters[i][0], clusters[i][1], -blocks[i].first, -blocks[i].bytes))
-    yield sorted(indices, key=lambda i: (-blocks[i].last, -blocks[i].first, -blocks[i].bytes))
-    yield sorted(indices, key=lambda i: (-blocks[i].last, blocks[i].first, -blocks[i].bytes))
-    yield sorted(indices, key=lambda i: (-blocks[i].first, -blocks[i].bytes))
-    yield sorted(indices, key=lambda i: (-blocks[i].bytes, -blocks[i].first))
-    yield sorted(indices, key=lambda i: (blocks[i].first - blocks[i].last, -blocks[i].bytes, -blocks[i].first))
-    yield sorted(indices, key=lambda i: ((blocks[i].first - blocks[i].last - 1) * blocks[i].bytes, -blocks[i].first))
-    yield sorted(indices, key=lambda i: (blocks[i].first, -blocks[i].bytes))
+def orders(packing: Packing, upside_down: bool = False) -> Iterator[list[int]]:
+    """In which first fit places blocks: each is best for some family of graphs. Upside down time runs backwards as well: what comes first
+    is what later blocks must lie above."""
+    indices = range(len(packing.blocks))
+    size = packing.sizes
+    first = [-block.last if upside_down else block.first for block in packing.blocks]
+    last = [-block.first if upside_down else block.last for block in packing.blocks]
+    busiest, clusters = packing.busiest, _clusters(packing)
+    keys: tuple[Callable[[int], tuple[int, ...]], ...] = (
+        # Of a cluster the members last to first in time, so that each operand finds its result placed.
+        lambda i: (-clusters[i][0], clusters[i][1], -first[i], -size[i]),
+        lambda i: (-last[i], -first[i], -size[i]),
+        lambda i: (-last[i], first[i], -size[i]),
+        lambda i: (-first[i], -size[i]),
+        lambda i: (-size[i], -first[i]),
+        lambda i: (first[i] - last[i], -size[i], -first[i]),
+        lambda i: ((first[i] - last[i] - 1) * size[i], -first[i]),
+        lambda i: (first[i], -size[i]),
+        # What is live when most is comes first: there no byte may be lost.
+        lambda i: (-busiest[i], -last[i], first[i], -size[i]),
+        lambda i: (-busiest[i], -size[i], -first[i]),
+        lambda i: (-busiest[i], first[i] - last[i], -size[i]),
+    )
+    for key in keys:
+        yield sorted(indices, key=key)
 
 
 def _clusters(packing: Packing) -> list[tuple[int, int]]:
@@ -108,25 +124,46 @@ def place_fast(packing: Packing, bound: int) -> Fitted:
     copied = 0
     for is_mirrored in (False, True):
         which = packing.mirrored() if is_mirrored else packing
-        for order in orders(packing):
-            # Upside down what comes first in time is what later blocks must lie above.
-            sequence = order[::-1] if is_mirrored else order
-            offsets = first_fit(which, sequence)
+        for order in orders(packing, is_mirrored):
+            offsets = first_fit(which, order)
             end, copies = which.end(offsets), which.copied_bytes(offsets)
             if best is None or (end, copies) < (best.end, copied):
-                best, copied = Fitted(upright(which, offsets) if is_mirrored else offsets, end, sequence, is_mirrored), copies
+                best, copied = Fitted(upright(which, offsets) if is_mirrored else offsets, end, order, is_mirrored), copies
                 if end <= bound and not copies:
                     return best
     assert best is not None
     return best
 
 
+def from_both_ends(packing: Packing, limit: int) -> Offsets | None:
+    """A placement that ends at or below `limit`: each block as low as it can be or, if that is nearer, as close below the limit.
+
+    A block that finds no place comes first the next time.
+    """
+    mirror, sizes = packing.mirrored(), packing.sizes
+    starts = [order for upside_down in (False, True) for order in orders(packing, upside_down)]
+    rounds = max(1, min(MOST_IMPROVEMENTS, IMPROVEMENT_EFFORT // (2 * packing.pairs)) // len(starts))
+    for order in starts:
+        for _ in range(rounds):
+            offsets, turned = [-1] * len(sizes), [-1] * len(sizes)
+            for i in order:
+                low, high = lowest_free(packing, i, offsets), lowest_free(mirror, i, turned)
+                offset = limit - sizes[i] - high if high < low and high + sizes[i] <= limit else low
+                if offset + sizes[i] > limit:
+                    order.remove(i)
+                    order.insert(0, i)
+                    break
+                offsets[i], turned[i] = offset, limit - sizes[i] - offset
+            else:
+                return tuple(offsets)
+    return None
+
+
 def improved(packing: Packing, best: Fitted, bound: int) -> Offsets:
     """First fit again and again: what ends highest is placed earlier, and now and then two trade places."""
     end, found, order = best.end, best.offsets, best.order
     which = packing.mirrored() if best.is_mirrored else packing
-    pairs = sum(len(others) for others in packing.rivals) + len(packing.blocks)
-    rounds = min(MOST_IMPROVEMENTS, IMPROVEMENT_EFFORT // pairs)
+    rounds = min(MOST_IMPROVEMENTS, IMPROVEMENT_EFFORT // packing.pairs)
     current, offsets, state = end, first_fit(which, order), 1
     for _ in range(rounds):
         if end <= bound:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from arenite.plan.blocks import Packing
 from arenite.plan.bounds import chain_bound, step_bound
 from arenite.plan.chain import as_chain, fit_chain
-from arenite.plan.first_fit import improved, place_fast
+from arenite.plan.first_fit import from_both_ends, improved, place_fast
 from arenite.plan.fitting import EffortSpentError, Fitting
 from arenite.plan.rigid import place_rigid
 
@@ -51,12 +51,25 @@ def assign(packing: Packing, granule: int = 1, effort: int = EFFORT) -> Offsets:
     if fitted.end > bound and (chain := as_chain(packing)) is not None:
         best, bound = _narrow(packing, best, bound, granule, lambda limit: fit_chain(chain, limit, granule))
     elif fitted.end > bound:
-        best = improved(packing, fitted, bound)
+        best = _from_both_ends(packing, fitted.offsets, bound, granule)
+        if packing.end(best) > bound:
+            best = min(best, improved(packing, fitted, bound), key=packing.end)
         if packing.end(best) > bound and (rigid := place_rigid(packing, bound)) is not None:
             best = min(best, rigid, key=lambda offsets: (packing.end(offsets), packing.copied_bytes(offsets)))
         if packing.end(best) > bound and len(packing.blocks) <= SEARCHABLE:
             best, bound = _search(packing, best, bound, granule, effort)
     return Offsets(best, packing.end(best), bound)
+
+
+def _from_both_ends(packing: Packing, start: tuple[int, ...], bound: int, granule: int) -> tuple[int, ...]:
+    """The best placement within limits between `bound` and the end of `start`."""
+    best = start
+    for quarters in range(4):
+        limit = bound + (packing.end(start) - bound) * quarters // 4 // granule * granule
+        found = from_both_ends(packing, limit)
+        if found is not None:
+            return found
+    return best
 
 
 Fit = Callable[[int], tuple[tuple[int, ...] | None, bool]]

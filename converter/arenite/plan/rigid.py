@@ -86,8 +86,8 @@ def place_rigid(packing: Packing, bound: int) -> Offsets | None:
         return None
     starts: list[tuple[int, bool, list[int], Offsets]] = []
     for is_mirrored, bodies in zip((False, True), upside, strict=True):
-        for order in orders(packing):
-            firsts = list(dict.fromkeys(bodies.members[bodies.body_of[i]][0][0] for i in (order[::-1] if is_mirrored else order)))
+        for order in orders(packing, is_mirrored):
+            firsts = list(dict.fromkeys(bodies.members[bodies.body_of[i]][0][0] for i in order))
             offsets = bodies.first_fit(firsts)
             starts.append((bodies.packing.end(offsets), is_mirrored, firsts, offsets))
     found: list[tuple[int, bool, Offsets]] = []
