@@ -5,20 +5,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import fields, replace
-from html.parser import HTMLParser
 
 import pytest
 from arenite.errors import ArtifactError
 from arenite.report import Limits, accuracy, from_json, render_report, render_summary, to_html, to_json, to_markdown, verdict
-from rich.console import Console
-
-
-def text_of(renderables) -> str:
-    console = Console(width=200, record=True, file=None, quiet=False)
-    with console.capture() as capture:
-        for renderable in renderables:
-            console.print(renderable)
-    return capture.get()
+from report.pages import Page, text_of
 
 
 def test_json_and_back(report):
@@ -110,31 +101,13 @@ def test_summary_ends_with_accuracy_and_keeps_to_few_notes(report):
     assert to_markdown(noted).count("Note: ") == 30
 
 
-class Page(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[str] = []
-        self.links: list[str] = []
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.links += [value or "" for name, value in attributes if name in ("src", "href", "data", "action")]
-        if tag not in ("meta", "br", "rect", "link"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag != "rect":
-            assert self.open.pop() == tag
-
-
 def test_html_is_one_well_formed_page_that_loads_nothing(report):
     page = to_html(report)
     parser = Page()
     parser.feed(page)
     assert parser.open == [] and parser.links == [] and "script" not in parser.tags and "link" not in parser.tags
     assert "conv &lt;1&gt; &amp; co" in page and "<script>" not in page
-    assert parser.tags.count("rect") == len(report.buffers) and not re.search(r"https?://|url\(|@import", page)
+    assert parser.classes.count("buffer") == len(report.buffers) and not re.search(r"https?://|url\((?!#)|@import", page)
 
 
 def test_markdown_tables_have_equal_rows(report):

@@ -9,12 +9,16 @@ from typing import Annotated
 import typer
 
 from arenite.cli.console import Debug, Json, Quiet, command
-from arenite.errors import ArtifactError
+from arenite.errors import ArtifactError, OutputError
 
 
 def inspect(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `convert` wrote.", show_default=False)],
-    memory: Annotated[bool, typer.Option("--memory/--no-memory", help="Show the arena map.")] = True,
+    memory: Annotated[
+        bool | None, typer.Option("--memory/--no-memory", help="Show the memory over time, and nothing else; or leave the arena map out.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the memory over time as an HTML page.")] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the picture of the arena over time.")] = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -35,7 +39,21 @@ def inspect(
             except ModelError as error:
                 raise ArtifactError(f"{artifact.arn}: {error}") from error
             raise ArtifactError(f"{artifact.arn} is not the file that {REPORT} describes: convert the model again")
-        if json:
+        for file, page in ((html, report.memory_to_html), (svg, report.memory_to_svg)):
+            if file is not None:
+                _write(file, page(contents))
+                terminal.remark(f"Wrote {file}")
+        if json and memory:
+            terminal.show_json({**report.memory_to_json(contents), "output": str(folder)})
+        elif json:
             terminal.show_json({**report.to_json(contents), "output": str(folder)})
         else:
-            terminal.show(report.render_report(contents, memory=memory))
+            shown = report.render_memory_use(contents) if memory else report.render_report(contents, memory=memory is None)
+            terminal.show(shown)
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{file} cannot be written: {error.strerror or error}") from error

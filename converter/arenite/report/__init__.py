@@ -5,6 +5,8 @@ from arenite.report.build import Circumstances, build_report, session_bytes
 from arenite.report.contents import KernelOffer, Layer, Limits, Report, ReportPort, ReportState
 from arenite.report.html import to_html
 from arenite.report.markdown import to_markdown
+from arenite.report.memory_page import memory_to_html, memory_to_json, memory_to_svg
+from arenite.report.memory_text import render_memory_use
 from arenite.report.text import render_report, render_summary
 from arenite.report.wording import accuracy, verdict
 
@@ -22,6 +24,10 @@ __all__ = [
     "render_report",
     "render_summary",
     "session_bytes",
+    "memory_to_html",
+    "memory_to_json",
+    "memory_to_svg",
+    "render_memory_use",
     "to_html",
     "to_json",
     "to_markdown",

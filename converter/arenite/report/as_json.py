@@ -178,7 +178,10 @@ def _layer_to_json(layer: Layer) -> dict[str, Any]:
         "sqnr_db": layer.sqnr_db,
         "saturated": layer.saturated,
         "origins": list(layer.origins),
-        "offers": [{"variant": offer.variant, "cycles": offer.cycles, "bytes": offer.bytes} for offer in layer.offers],
+        "offers": [
+            {"variant": offer.variant, "cycles": offer.cycles, "bytes": offer.bytes, "scratch_bytes": offer.scratch_bytes}
+            for offer in layer.offers
+        ],
     }
 
 
@@ -197,5 +200,8 @@ def _layer_from_json(value: Mapping[str, Any]) -> Layer:
         sqnr_db=value["sqnr_db"],
         saturated=value["saturated"],
         origins=tuple(value["origins"]),
-        offers=tuple(KernelOffer(offer["variant"], offer["cycles"], offer["bytes"]) for offer in value.get("offers", ())),
+        offers=tuple(
+            KernelOffer(offer["variant"], offer["cycles"], offer["bytes"], offer.get("scratch_bytes", 0))
+            for offer in value.get("offers", ())
+        ),
     )

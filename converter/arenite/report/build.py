@@ -136,7 +136,7 @@ def _layer(program: Program, graph: Graph, call: Call, about: Circumstances) -> 
         i: program.tensors[i] for i in call.inputs if i >= 0 and program.tensors[i].storage is Storage.CONSTANT
     }
     scale, zero_point = _scale(None if output is None else output.quantization)
-    measured = None if output is None else about.quality.get(output.name)
+    measured = None if output is None else about.quality.get(output.name if call.band is None else call.band.tensor)
     return Layer(
         name=call.name,
         op=call.op,
@@ -151,6 +151,7 @@ def _layer(program: Program, graph: Graph, call: Call, about: Circumstances) -> 
         origins=call.origins or node.origins or (node.name,),
         sqnr_db=None if measured is None else _finite(measured.sqnr_db),
         saturated=None if measured is None else measured.saturated,
+        band=None if call.band is None else (call.band.tensor, *call.band.rows),
         offers=tuple(KernelOffer(offer.variant, round(offer.cycles), offer.bytes) for offer in about.offers.get(call.node, ())),
     )
 

@@ -87,6 +87,8 @@ class Layer:
     """Share of the output's float values beyond the representable range; None where it was not measured."""
     offers: tuple[KernelOffer, ...] = ()
     """What it can take, `variant` among them; empty where there is no choice."""
+    band: tuple[str, int, int] | None = None
+    """Of a layer that is executed in bands: its whole result, and the rows of that, first and behind the last. layer_rows.py joins them."""
 
     @property
     def taken(self) -> KernelOffer | None:

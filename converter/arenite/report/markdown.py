@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from arenite.report import wording
 from arenite.report.arena_map import arena_map
 from arenite.report.contents import Report
+from arenite.report.layer_rows import layer_rows
 
 
 def to_markdown(report: Report) -> str:
@@ -30,11 +31,11 @@ def to_markdown(report: Report) -> str:
             ("#", "layer", "operator", "output", "MACs", "weights, bytes", *(("scale", "zero point", "SQNR, dB") if quantized else ())),
             (
                 (
-                    str(step),
+                    steps,
                     _code(layer.name),
                     *wording.layer_cells(layer)[: None if quantized else 4],
                 )
-                for step, layer in enumerate(report.layers)
+                for steps, layer in layer_rows(report.layers)
             ),
             right_from=4,
         ),

@@ -11,6 +11,7 @@ from rich.text import Text
 from arenite.report import wording
 from arenite.report.arena_map import arena_map
 from arenite.report.contents import Layer, Report
+from arenite.report.layer_rows import layer_rows
 
 SUMMARY_NOTES = 4
 """`convert` prints so many notes; the report has them all."""
@@ -62,9 +63,9 @@ def render_layers(report: Report) -> Table:
     titles = ["MACs", "weights, B", *(["scale", "zero point"] if quantized else []), *(["SQNR, dB"] if measured else [])]
     for title in titles:
         table.add_column(title, justify="right")
-    for step, layer in enumerate(report.layers):
+    for steps, layer in layer_rows(report.layers):
         table.add_row(
-            str(step),
+            steps,
             Text(layer.name),
             *_cells(layer, quantized, measured),
         )

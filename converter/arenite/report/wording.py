@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arenite.report.contents import Layer, Report
+from arenite.report.memory_use import MemoryUse, memory_use
 
 
 def verdict(report: Report) -> str:
@@ -48,6 +49,32 @@ def arena(report: Report) -> str:
     return (
         f"Arena {report.arena_bytes:,} bytes; no plan for this execution order is below {report.arena_lower_bound_bytes:,} "
         f"({gap:,} bytes, {gap / max(report.arena_bytes, 1):.1%}, are not proven necessary)."
+    )
+
+
+def memory_verdict(report: Report) -> str:
+    """All RAM besides the stack, one sentence."""
+    further = "".join(f", {name} {size:,}" for name, size in report.memories[1:])
+    return f"{report.model} needs {report.ram_bytes:,} bytes of RAM: arena {report.arena_bytes:,}{further}, session {report.session_bytes}."
+
+
+def peak(use: MemoryUse) -> str:
+    """Where a memory is fullest, one sentence."""
+    overlapping = f", {use.peak.shared_bytes:,} fewer than its tensors have, which overlap" if use.peak.shared_bytes else ""
+    return f"Peak of {use.name}: step {use.peak.step}, {use.peak.layer}: {use.peak.bytes:,} of {use.bytes:,} bytes in use{overlapping}."
+
+
+def free(report: Report) -> str:
+    """What of the arena an application may use between invocations."""
+    use = memory_use(report)[0]
+    if use.kept:
+        return (
+            f"Between invocations the arena's bytes from {use.between:,} on are the application's; while no input or output is needed, all "
+            f"but the {use.kept:,} bytes of states."
+        )
+    return (
+        f"Between invocations the arena's bytes from {use.between:,} on are the application's, and all of them while no input or output is "
+        "needed."
     )
 
 

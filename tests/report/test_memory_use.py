@@ -1,0 +1,130 @@
+"""The memory over time, against a map of every byte; its text, picture, page and JSON; and the advice."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from arenite.report import KernelOffer, memory_to_html, memory_to_json, memory_to_svg, render_memory_use
+from arenite.report.contents import Buffer
+from arenite.report.memory_advice import advice
+from arenite.report.memory_text import BAR, bar
+from arenite.report.memory_use import memory_use, overlaps
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from report.pages import Page, text_of
+
+
+@st.composite
+def arenas(draw):
+    steps = draw(st.integers(1, 10))
+    buffers = []
+    for number in range(draw(st.integers(0, 25))):
+        first = draw(st.integers(-1, steps))
+        place = draw(st.integers(0, 200)), draw(st.integers(1, 60))
+        buffers.append(
+            Buffer(f"t{number}", draw(st.sampled_from(["activation", "state"])), "arena", *place, first, draw(st.integers(first, steps)))
+        )
+    return steps, tuple(buffers)
+
+
+@settings(deadline=None, derandomize=True, max_examples=80)
+@given(arenas())
+def test_against_a_map_of_bytes(report_of, arena):
+    steps, buffers = arena
+    report = report_of(steps, buffers)
+    (use,) = memory_use(report)
+    assert [step.step for step in use.steps] == list(range(-1, steps + 1))
+    most = 0
+    for step in use.steps:
+        owners: dict[int, int] = {}
+        for b in buffers:
+            if b.first <= step.step <= b.last:
+                for byte in range(b.offset, b.offset + b.bytes):
+                    owners[byte] = owners.get(byte, 0) + 1
+        assert step.bytes == len(owners) and step.end == max([byte + 1 for byte in owners], default=0)
+        assert step.shared_bytes == sum(count - 1 for count in owners.values())
+        most = max(most, len(owners))
+    assert use.peak.bytes == most
+    ends = [b.offset + b.bytes for b in buffers if b.first == -1 or b.last == steps]
+    assert use.between == max(ends, default=0)
+    states = {byte for b in buffers if b.kind == "state" and b.last == steps for byte in range(b.offset, b.offset + b.bytes)}
+    assert use.kept == len(states)
+
+
+@settings(deadline=None, derandomize=True, max_examples=80)
+@given(arenas())
+def test_overlaps_are_where_two_tensors_are(arena):
+    steps, buffers = arena
+    drawn = {(step, byte) for low, high, first, last in overlaps(buffers) for step in range(first, last + 1) for byte in range(low, high)}
+    for step in range(-1, steps + 1):
+        alive = [b for b in buffers if b.first <= step <= b.last]
+        for byte in range(300):
+            several = sum(b.offset <= byte < b.offset + b.bytes for b in alive) > 1
+            assert several == ((step, byte) in drawn)
+
+
+@settings(deadline=None, derandomize=True, max_examples=25)
+@given(arenas())
+def test_every_picture_is_well_formed(report_of, arena):
+    report = report_of(*arena)
+    picture = ElementTree.fromstring(memory_to_svg(report))
+    rectangles = picture.findall(".//{*}rect")
+    kinds = [rectangle.get("class") for rectangle in rectangles]
+    assert kinds.count("buffer") == len(arena[1]) and kinds.count("overlap") == len(overlaps(arena[1])) and kinds.count("peak") == 1
+    width, height = float(picture.get("width", 0)), float(picture.get("height", 0))
+    for rectangle in rectangles:
+        x, y, w, h = (float(rectangle.get(key, -1)) for key in ("x", "y", "width", "height"))
+        assert x >= 0 <= y and w > 0 < h and x + w <= width + 0.01 and y + h <= height + 0.01
+    text_of(render_memory_use(report))
+    memory_to_html(report)
+
+
+def test_the_views_say_where_the_peak_is(report):
+    """At step 0 x and its transpose are there, 24 bytes each; at the convolution 24 + 2 + 16."""
+    (use,) = memory_use(report)
+    assert (use.peak.step, use.peak.bytes) == (0, 48)
+    text, page, value = text_of(render_memory_use(report)), memory_to_html(report), memory_to_json(report)
+    assert "net needs 132 bytes of RAM: arena 80, session 52." in text and "Peak of arena: step 0, edge: 48 of 80 bytes in use." in text
+    assert re.search(r"0  edge .* 48 .*[█▏▎▍▌▋▊▉] ◀ peak", text) and text.count("◀") == 1
+    assert "step 0, edge: 48 of 80 bytes" in page and "conv &lt;1&gt; &amp; co" in page and "<script>" not in page
+    parser = Page()
+    parser.feed(page)
+    assert parser.open == [] and parser.links == [] and parser.classes.count("buffer") == len(report.buffers)
+    memory = json.loads(json.dumps(value))["memories"][0]
+    assert memory["peak"]["step"] == 0 and memory["peak"]["bytes"] == 48 and memory["between_bytes"] == 24
+    assert [step["bytes"] for step in memory["steps"]] == [24, 48, 42, 10, 8]
+    assert [step["end"] for step in memory["steps"]] == [24, 56, 80, 24, 24]
+
+
+def test_every_memory_is_shown(report):
+    buffers = (*report.buffers, Buffer("far", "activation", "sdram", 0, 500, 0, 1))
+    two = replace(report, buffers=buffers, memories=(("arena", 80), ("sdram", 500), ("unused", 0)))
+    assert [(use.name, use.peak.bytes) for use in memory_use(two)] == [("arena", 48), ("sdram", 500)]
+    assert "arena 80, sdram 500, unused 0" in text_of(render_memory_use(two)) and memory_to_html(two).count("<svg") == 2
+
+
+def test_advice(report):
+    said = " ".join(advice(report))
+    assert "The largest at the peak is x, 24 bytes (50%)." in said and "--io-layout nhwc" in said
+    assert "32 bytes of the arena are gaps at the peak" in said and "Up to 6 bytes can be gained at the peak alone; then step 1" in said
+    offers = (KernelOffer("wide", 1000, 56, 100), KernelOffer("paired", 1500, 84, 40), KernelOffer("lean", 9000, 50, 0))
+    layers = (report.layers[0], replace(report.layers[1], offers=offers), report.layers[2])
+    scratch = replace(report.buffers[-1], bytes=100)
+    heavy = replace(report, layers=layers, buffers=(*report.buffers[:-1], scratch), memories=(("arena", 164),), keeps_inputs=True)
+    assert (
+        "100 bytes at the peak are scratch memory of conv <1> & co (wide); paired needs 40 (+50% cycles of that layer, +28 bytes"
+        in " ".join(advice(heavy))
+    )
+    held = replace(heavy, buffers=(replace(report.buffers[0], last=3), *heavy.buffers[1:]))
+    assert "--keep-inputs holds 24 bytes of inputs at the peak" in " ".join(advice(held))
+    waiting = replace(heavy, buffers=(*heavy.buffers, Buffer("r", "activation", "arena", 200, 30, 0, 2)))
+    assert "r, 30 bytes, waits from step 0 until step 2" in " ".join(advice(waiting))
+
+
+@pytest.mark.parametrize(("part", "whole", "characters"), [(0, 80, 0), (80, 80, BAR), (40, 80, BAR // 2), (1, 1000, 0), (0, 0, 0)])
+def test_bars(part, whole, characters):
+    assert len(bar(part, whole)) == characters
