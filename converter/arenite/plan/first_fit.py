@@ -11,9 +11,12 @@ from dataclasses import dataclass
 
 from arenite.plan.blocks import Packing
 
-MOST_IMPROVEMENTS = 600
-IMPROVEMENT_EFFORT = 4_000_000
+MOST_IMPROVEMENTS = 300
+IMPROVEMENT_EFFORT = 2_000_000
 """Pairs of rivals looked at, about, by all the improvements of a packing."""
+
+MOST_ROUNDS = 4
+"""Of placing from both ends in one order."""
 
 Offsets = tuple[int, ...]
 
@@ -142,7 +145,7 @@ def from_both_ends(packing: Packing, limit: int) -> Offsets | None:
     """
     mirror, sizes = packing.mirrored(), packing.sizes
     starts = [order for upside_down in (False, True) for order in orders(packing, upside_down)]
-    rounds = max(1, min(MOST_IMPROVEMENTS, IMPROVEMENT_EFFORT // (2 * packing.pairs)) // len(starts))
+    rounds = max(1, min(MOST_ROUNDS, IMPROVEMENT_EFFORT // (4 * packing.pairs * len(starts))))
     for order in starts:
         for _ in range(rounds):
             offsets, turned = [-1] * len(sizes), [-1] * len(sizes)

@@ -18,6 +18,8 @@ from arenite.plan.rigid import place_rigid
 
 EFFORT = 400_000
 """Of exact search, all limits together: nodes of the search times blocks left."""
+FEW = 10
+"""Blocks: so many are searched at once."""
 SEARCHABLE = 250
 """Blocks; the exact search is recursive, and hopeless beyond."""
 
@@ -51,8 +53,9 @@ def assign(packing: Packing, granule: int = 1, effort: int = EFFORT) -> Offsets:
     if fitted.end > bound and (chain := as_chain(packing)) is not None:
         best, bound = _narrow(packing, best, bound, granule, lambda limit: fit_chain(chain, limit, granule))
     elif fitted.end > bound:
-        best = _from_both_ends(packing, fitted.offsets, bound, granule)
-        if packing.end(best) > bound:
+        if len(packing.blocks) > FEW:
+            best = _from_both_ends(packing, best, bound, granule)
+        if len(packing.blocks) > FEW and packing.end(best) > bound:
             best = min(best, improved(packing, fitted, bound), key=packing.end)
         if packing.end(best) > bound and (rigid := place_rigid(packing, bound)) is not None:
             best = min(best, rigid, key=lambda offsets: (packing.end(offsets), packing.copied_bytes(offsets)))
@@ -64,8 +67,8 @@ def assign(packing: Packing, granule: int = 1, effort: int = EFFORT) -> Offsets:
 def _from_both_ends(packing: Packing, start: tuple[int, ...], bound: int, granule: int) -> tuple[int, ...]:
     """The best placement within limits between `bound` and the end of `start`."""
     best = start
-    for quarters in range(4):
-        limit = bound + (packing.end(start) - bound) * quarters // 4 // granule * granule
+    for halves in range(2):
+        limit = bound + (packing.end(start) - bound) * halves // 2 // granule * granule
         found = from_both_ends(packing, limit)
         if found is not None:
             return found
