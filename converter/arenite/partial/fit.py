@@ -51,13 +51,13 @@ def fit(graph: Graph, plain: MemoryPlan, looking: Search, most: int | None) -> E
 
 
 def moved_offers(graph: Graph, offers: Mapping[int, tuple[Offer, ...]], found: Execution) -> dict[int, tuple[Offer, ...]]:
-    """`offers` by index into the nodes of `found.graph`: bands have those of their layer in `graph`."""
+    """`offers` by index into the nodes of `found.graph`: the first band of a layer in `graph` has those of the layer."""
     by_result = {graph.nodes[index].output: offered for index, offered in offers.items()}
     moved = {}
     for index, node in enumerate(found.graph.nodes):
         result = node.output if node.band is None else node.band.tensor
         if result in by_result and node.op not in ("Slice", "Concat", "Leading"):
-            moved[index] = by_result[result]
+            moved[index] = by_result.pop(result)
     return moved
 
 

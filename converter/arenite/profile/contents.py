@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,26 @@ class LayerProfile:
     cost: Cost
     code_bytes: int | None
     """Of all functions that it executed; other layers may execute the same ones. None where that is not known."""
+
+
+def joined(parts: Sequence[LayerProfile]) -> LayerProfile:
+    """A layer that is executed in bands, from its calls: costs and multiply-accumulates of all."""
+    if len(parts) == 1:
+        return parts[0]
+    costs = [part.cost for part in parts]
+    code = [part.code_bytes for part in parts if part.code_bytes is not None]
+    return replace(
+        parts[0],
+        macs=sum(part.macs * part.executions for part in parts),
+        executions=1,
+        cost=Cost(_sum([cost.instructions for cost in costs]), _sum([cost.cycles for cost in costs])),
+        code_bytes=max(code, default=None),
+    )
+
+
+def _sum(numbers: Sequence[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
 
 
 @dataclass(frozen=True)

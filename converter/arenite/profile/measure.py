@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from arenite.artifact import REPORT, read_artifact
 from arenite.errors import ArtifactError, ToolError
-from arenite.profile.contents import Build, Cost, FunctionProfile, LayerProfile, Profile
+from arenite.profile.contents import Build, Cost, FunctionProfile, LayerProfile, Profile, joined
 from arenite.report import Layer, Report, from_json
+from arenite.report.layer_rows import steps_of_rows
 from arenite.targets import RunInfo
 from arenite.targets.block_counts import NO_LAYER, BlockCount, CallCounts
 from arenite.targets.catalogue import target_named
@@ -100,7 +101,9 @@ class _Counted:
 
 def _profile(report: Report, counted: _Counted, info: RunInfo, form: Form, calls: Sequence[int], how: tuple[str, str]) -> Profile:
     executions = Counter(calls)
-    layers = tuple(_layer(layer, executions[i], *counted.of_layer(i)) for i, layer in enumerate(report.layers))
+    layers = tuple(
+        joined([_layer(report.layers[i], executions[i], *counted.of_layer(i)) for i in steps]) for steps in steps_of_rows(report.layers)
+    )
     rest, _ = counted.of_layer(NO_LAYER)
     input, optimize = how
     return Profile(

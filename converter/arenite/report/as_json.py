@@ -178,6 +178,7 @@ def _layer_to_json(layer: Layer) -> dict[str, Any]:
         "sqnr_db": layer.sqnr_db,
         "saturated": layer.saturated,
         "origins": list(layer.origins),
+        "band": None if layer.band is None else {"of": layer.band[0], "rows": list(layer.band[1:])},
         "offers": [
             {"variant": offer.variant, "cycles": offer.cycles, "bytes": offer.bytes, "scratch_bytes": offer.scratch_bytes}
             for offer in layer.offers
@@ -200,6 +201,7 @@ def _layer_from_json(value: Mapping[str, Any]) -> Layer:
         sqnr_db=value["sqnr_db"],
         saturated=value["saturated"],
         origins=tuple(value["origins"]),
+        band=None if value.get("band") is None else (value["band"]["of"], *value["band"]["rows"]),
         offers=tuple(
             KernelOffer(offer["variant"], offer["cycles"], offer["bytes"], offer.get("scratch_bytes", 0))
             for offer in value.get("offers", ())

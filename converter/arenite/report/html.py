@@ -8,6 +8,7 @@ from arenite.report import wording
 from arenite.report.arena_chart import COLOURS, arena_charts
 from arenite.report.arena_map import arena_map
 from arenite.report.contents import Report
+from arenite.report.layer_rows import layer_rows
 from arenite.report.page import render_page
 from arenite.report.wording import operator_name
 
@@ -30,6 +31,7 @@ def to_html(report: Report) -> str:
         ports=wording.port_rows(report),
         shape=wording.shape,
         operator_name=operator_name,
+        layer_rows=layer_rows,
         symbols=picture.symbols,
         charts=arena_charts(report),
         largest_macs=max([layer.macs for layer in report.layers], default=0) or 1,

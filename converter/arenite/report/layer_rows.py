@@ -11,7 +11,7 @@ COPY = "StridedCopy"
 
 
 def layer_rows(layers: Sequence[Layer]) -> list[tuple[str, Layer]]:
-    """Steps in words, and the layer: of one in bands MACs are summed up, and its result is the whole. Copies of rows are a row of their own."""
+    """Steps in words, and the layer: of one in bands MACs are summed up, and its result is the whole. Copies of rows are another row."""
     rows: list[tuple[str, Layer]] = []
     for steps in steps_of_rows(layers):
         parts = [layers[step] for step in steps]
