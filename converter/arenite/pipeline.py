@@ -82,6 +82,8 @@ class ConvertOptions:
     """Names of ONNX nodes that an int8 model computes in float32."""
     int16_layers: tuple[str, ...] = ()
     """Names of ONNX nodes that an int8 model computes with 16-bit activations and weights."""
+    int4_layers: tuple[str, ...] | None = ()
+    """Names of ONNX nodes whose weights take four bits in an int8 model; None: all convolutions and fully connected layers."""
     least_db: float = LEAST_DB
     """An int8 model computes layers in float32, too, where 256 steps leave less of a typical sample: QuantizeOptions.least_db."""
     io: str | None = None
@@ -330,6 +332,7 @@ def _quantize(graph: Graph, data: Dataset | None, options: ConvertOptions, advan
         float_layers=options.float_layers,
         int16_layers=options.int16_layers if options.precision == "int8" else None,
         int16_weight_bits=8 if options.precision == "int16x8" else 16,
+        int4_layers=options.int4_layers,
         least_db=options.least_db,
         methods=options.methods,
     )
@@ -448,6 +451,9 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
         words += ["--operators", str(file)]
     for layer in options.float_layers:
         words += ["--float-layer", layer]
+    words += ["--weights", "int4"] if options.int4_layers is None else []
+    for layer in options.int4_layers or ():
+        words += ["--int4-layer", layer]
     words += [] if options.optimize == ConvertOptions().optimize else ["--optimize", options.optimize]
     words += method_flags(options.methods)
     words += [] if options.least_db == LEAST_DB else ["--least-sqnr", f"{options.least_db:g}"]

@@ -20,6 +20,11 @@ class Precision(Enum):
     float32 = "float32"
 
 
+class Weights(Enum):
+    int8 = "int8"
+    int4 = "int4"
+
+
 class Io(Enum):
     int8 = "int8"
     float32 = "float32"
@@ -76,6 +81,11 @@ def convert(
     int16_layer: Annotated[
         list[str], typer.Option(metavar="NAME", help="A layer to compute with activations and weights of 16 bits; repeatable.")
     ] = [],  # noqa: B006
+    weights: Annotated[
+        Weights,
+        typer.Option(help="int4: weights of convolutions and fully connected layers take four bits; depthwise ones keep eight."),
+    ] = Weights.int8,
+    int4_layer: Annotated[list[str], typer.Option(metavar="NAME", help="A layer whose weights take four bits; repeatable.")] = [],  # noqa: B006
     float_layer: Annotated[list[str], typer.Option(metavar="NAME", help="A layer to leave in float32; repeatable.")] = [],  # noqa: B006
     least_sqnr: Annotated[
         float,
@@ -131,6 +141,7 @@ def convert(
             states=states,
             operators=tuple(operators),
             int16_layers=tuple(int16_layer),
+            int4_layers=None if weights is Weights.int4 else tuple(int4_layer),
             float_layers=tuple(float_layer),
             least_db=least_sqnr,
             io=None if io is None else io.value,

@@ -69,7 +69,7 @@ def search(
     advance: Advance | None = None,
 ) -> Found:
     """The best of what `methods` make of `draft`, which has what range_of(tensor, histogram) gives for each of `histograms`."""
-    learned, judged = _divided(data, bool(draft.graph.states))
+    learned, judged = divided(data, bool(draft.graph.states))
     judge = Judge(draft.graph, judged)
     figure, effects = judge.figure(draft), []
     for method in (name for name in METHODS if name in methods and name in _METHODS):
@@ -91,7 +91,7 @@ def search(
     return Found(draft, tuple(effects), len(judge))
 
 
-def _divided(data: Dataset, in_time: bool) -> tuple[Dataset, Dataset]:
+def divided(data: Dataset, in_time: bool) -> tuple[Dataset, Dataset]:
     """(what methods learn from, what they are judged by): every third sample judges. One and the same where there are few samples, and
     where each depends on those before."""
     if in_time:

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arenite.graph import Node, Quantization
+from arenite.graph.operators.int4 import factors
 from arenite.quantize import proof
+from arenite.quantize.four_bit_scales import nearest_four_bits
 from arenite.quantize.lowering import Lowering, WeightChoice, geometry
 from arenite.quantize.multipliers import fits, requantization, scale_of, wide_multipliers, zero_point_of
 from arenite.quantize.scales import SMALLEST_SCALE
@@ -38,6 +40,8 @@ class Channels:
     """The scales are the model's own and must be kept."""
     steps: NDArray[np.int64] | None = None
     """The weights in these scales, where they are not just rounded."""
+    four_bits: bool = False
+    """The weights are to be of four bits (§3.8)."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ def solve(channels: Channels, x: Quantization, y: Quantization, bounds: tuple[in
                 notes.append(f"weight scale enlarged in {len(enlarged)} channels to keep the accumulator within 32 bits")
             if moved:
                 notes.append(f"bias saturates the output of {moved} channels for every input; moved to the nearest value that does")
-            if shift == 0:
+            if shift == 0 and not channels.four_bits:
                 fixed, multiplier, bias = _narrowed(channels, fixed, bias, x, y, bounds)
             return Linear(fixed.weights, fixed.scale, np.array(bias, np.int32), multiplier.astype(np.int32), shift, "int8", tuple(notes))
         failing = [channel for channel, holds in enumerate(held) if not holds]
@@ -140,6 +144,8 @@ def _integers(channels: Channels, scale: NDArray[np.float32], x: Quantization, y
     per_channel = scale.astype(np.float64)
     limit = LARGEST_IMPORTED if channels.imported else 127
     weights = np.clip(np.rint(channels.weights / per_channel[:, None]), -limit, min(limit, 127)).astype(np.int64)
+    if channels.four_bits and not channels.imported:
+        weights = nearest_four_bits(channels.weights / per_channel[:, None])
     if channels.steps is not None:
         weights = np.where((scale == channels.scale)[:, None], channels.steps, weights)
     steps = np.rint(channels.bias / (scale_of(x) * per_channel))
@@ -195,7 +201,7 @@ def channels_of(lowering: Lowering, node: Node) -> tuple[Channels, str | None]:
     own = own_scale(weights, x, y) if choice.scale is None else choice.scale
     annotation = lowering.source.tensor(node.inputs[1]).quantization
     if annotation is None:
-        return Channels(weights, bias, own, False, choice.steps), None
+        return Channels(weights, bias, own, False, choice.steps, choice.four_bits), None
     if annotation.axis not in (None, axis):
         return Channels(weights, bias, own, False), f"weights quantized along axis {annotation.axis} were quantized anew, along {axis}"
     scale = np.broadcast_to(np.asarray(annotation.scale, np.float32), (len(weights),)).copy()
@@ -205,13 +211,13 @@ def channels_of(lowering: Lowering, node: Node) -> tuple[Channels, str | None]:
     if np.any(steps < -128) or np.any(steps > 127):
         return Channels(weights, bias, own, False), "asymmetric weights were quantized anew, symmetrically"
     dead = ~np.any(steps, axis=1)
-    return Channels(weights, bias, np.where(dead, own, scale), True), None
+    return Channels(weights, bias, np.where(dead, own, scale), True, four_bits=choice.four_bits), None
 
 
 def _solved(lowering: Lowering, channels: Channels, x: Quantization, y: Quantization, bounds: tuple[int, int]) -> Linear:
     """solve(), once for all lowerings that share `solved`."""
     arrays = (channels.weights, channels.bias, channels.scale, *(() if channels.steps is None else (channels.steps,)))
-    numbers = (scale_of(x), zero_point_of(x), scale_of(y), zero_point_of(y), *bounds, channels.imported)
+    numbers = (scale_of(x), zero_point_of(x), scale_of(y), zero_point_of(y), *bounds, channels.imported, channels.four_bits)
     key = (*numbers, *(hashlib.blake2b(array.tobytes(), digest_size=16).digest() for array in arrays), channels.weights.shape)
     if key not in lowering.solved:
         lowering.solved[key] = solve(channels, x, y, bounds)
@@ -226,6 +232,12 @@ def lower_linear(lowering: Lowering, node: Node) -> None:
     result = _solved(lowering, channels, x, y, (clamp["activation_min"], clamp["activation_max"]))
     for note in (*([remark] if remark else []), *result.notes):
         lowering.note(node, note)
+    variant = result.variant
+    if channels.four_bits:
+        if variant == "int8" and factors(result.weights) is not None:
+            variant = "int4"
+        else:
+            lowering.note(node, "weights stay int8: four bits do not hold them as the model or the accumulator proof wants them")
     axis = CHANNEL_AXIS[node.op]
     shape = lowering.source.tensor(node.inputs[1]).shape
     moved = (shape[axis], *(size for i, size in enumerate(shape) if i != axis))
@@ -244,6 +256,6 @@ def lower_linear(lowering: Lowering, node: Node) -> None:
         input_zero_point=zero_point_of(x),
         output_zero_point=zero_point_of(y),
         shift=result.shift,
-        variant=result.variant,
+        variant=variant,
         **clamp,
     )

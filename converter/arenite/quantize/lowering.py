@@ -27,6 +27,8 @@ class WeightChoice:
     """The weights in these scales, [channels, weights of one]."""
     bias: NDArray[np.float64] | None = None
     """Real values, [channels]."""
+    four_bits: bool = False
+    """`steps` are of four bits, with a factor for every 32 taps (four_bits.py), and are to be stored so where the layer allows it."""
 
 
 @dataclass

@@ -16,6 +16,7 @@ from arenite.quantize.draft import Draft
 from arenite.quantize.edges import IO, with_edges
 from arenite.quantize.features import GAIN_DB, GOOD_DB, POOR_DB, uneven_tensors, vector_inputs
 from arenite.quantize.fidelity import Fidelity, measure
+from arenite.quantize.four_bits import four_bit_layers, stored_in_four_bits
 from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.lower_typed import without_detours
 from arenite.quantize.methods import LEVELS
@@ -49,6 +50,8 @@ class QuantizeOptions:
     """Names of ONNX nodes that are to have 16-bit activations; None: all."""
     int16_weight_bits: int = 16
     """Of these layers: 8 or 16."""
+    int4_layers: tuple[str, ...] | None = ()
+    """Names of ONNX nodes whose weights are to have four bits (four_bits.py); None: all convolutions and fully connected layers."""
     unbounded: frozenset[str] = frozenset()
     """First outputs of nodes that see values which are not finite: found out by quantize()."""
     least_db: float = LEAST_DB
@@ -191,6 +194,9 @@ def settle(
         found = search(
             begun.draft, begun.histograms, data, options.methods, lambda name, histogram: _range(graph, name, histogram, options), searching
         )
+    layers = four_bit_layers(found.draft.graph, options.int4_layers, found.draft.typed)
+    if layers:
+        found = stored_in_four_bits(found, layers, data, searching)
     return Settled(options, data, found)
 
 

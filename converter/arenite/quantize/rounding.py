@@ -45,24 +45,35 @@ def rounded(draft: Draft, data: Dataset, advance: Callable[[int, int], None]) ->
                 continue
             scale = stored[node.output][1]
             weights = linear_rows(draft.graph, node)
-            better, shift = _of_layer(inputs, weights, scale.astype(np.float64))
-            bias = linear_bias(draft.graph, node, len(weights)) + shift
-            draft = draft.with_choices({node.output: WeightChoice(scale, better, bias)})
+            bias = linear_bias(draft.graph, node, len(weights))
+            draft = draft.with_choices({node.output: rounded_layer(inputs, weights, bias, scale)})
         advance(done + 1, len(layers))
     return draft
 
 
-def _of_layer(inputs: LayerInputs, weights: Floats, scale: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """(steps [channels, weights of one], what the bias gets, [channels])."""
-    rows, scales = inputs.rows(weights), inputs.rows(scale)
+def rounded_layer(inputs: LayerInputs, weights: Floats, bias: Floats, scale: NDArray[np.float32]) -> WeightChoice:
+    """For a layer with these `weights` [channels, weights of one], `bias` and `scale` [channels]."""
+    scales = inputs.rows(scale.astype(np.float64))
+    sought, products = sought_rows(inputs, inputs.rows(weights))
+    steps = best_rounding(sought, scales, products)
+    shift = bias_shift(inputs, inputs.rows(weights), steps * scales[..., None])
+    return WeightChoice(scale, steps.reshape(weights.shape), bias + shift)
+
+
+def sought_rows(inputs: LayerInputs, rows: Floats) -> tuple[Floats, Floats]:
+    """(W' [groups, rows, n] for the layer's `rows`, H [groups, n, n] by which its errors count)."""
     products = inputs.products - inputs.mean[:, :, None] * inputs.mean[:, None, :]  # the bias makes up for the rest
     crossed = inputs.crossed - inputs.float_mean[:, :, None] * inputs.mean[:, None, :]
     near = _diagonal(products, NEARNESS)
     solved = np.linalg.solve(_transposed(products + near), _transposed(rows @ (crossed + near)))
-    steps = best_rounding(_transposed(np.asarray(solved, np.float64)), scales, damped(products))
+    return _transposed(np.asarray(solved, np.float64)), damped(products)
+
+
+def bias_shift(inputs: LayerInputs, rows: Floats, stored: Floats) -> Floats:
+    """[channels]: what the bias gets where `stored`, real numbers, stand for `rows`."""
     exact = np.einsum("grn,gn->gr", rows, inputs.float_mean)
-    got = np.einsum("grn,gn->gr", steps * scales[..., None], inputs.mean)
-    return steps.reshape(weights.shape), (exact - got).reshape(-1)
+    got = np.einsum("grn,gn->gr", stored, inputs.mean)
+    return np.asarray((exact - got).reshape(-1))
 
 
 def damped(products: Floats) -> Floats:
