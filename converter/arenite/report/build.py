@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from arenite.emit.program import Call, Port, Program, ProgramState, ProgramTensor, Storage
-from arenite.graph import Graph, Quantization
+from arenite.graph import OPERATORS, Graph, Node, Quantization
 from arenite.graph.source_ports import SourcePort
 from arenite.plan.memory_plan import MemoryPlan
 from arenite.quantize import LayerReport
@@ -152,12 +152,20 @@ def _layer(program: Program, graph: Graph, call: Call, about: Circumstances) -> 
         sqnr_db=None if measured is None else _finite(measured.sqnr_db),
         saturated=None if measured is None else measured.saturated,
         band=None if call.band is None else (call.band.tensor, *call.band.rows),
-        offers=tuple(KernelOffer(offer.variant, round(offer.cycles), offer.bytes) for offer in about.offers.get(call.node, ())),
+        offers=tuple(
+            KernelOffer(offer.variant, round(offer.cycles), offer.bytes, _scratch_bytes(graph, node, offer.variant))
+            for offer in about.offers.get(call.node, ())
+        ),
     )
 
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
+
+def _scratch_bytes(graph: Graph, node: Node, variant: str) -> int:
+    operands = [None if name is None else graph.tensors[name] for name in node.inputs]
+    return OPERATORS[node.op].scratch(node.with_attributes(variant=variant), operands, [graph.tensors[name] for name in node.outputs])
+
 
 
 class _Steps:

@@ -58,6 +58,8 @@ class KernelOffer:
     bytes: int
     """Of constants."""
 
+    scratch_bytes: int = 0
+    """Of the arena while the layer runs."""
 
 @dataclass(frozen=True)
 class Layer:
