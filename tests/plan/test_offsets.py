@@ -166,7 +166,7 @@ def test_every_first_fit_is_legal(packing: Packing, upside_down: bool) -> None:
         offsets = first_fit(which, order)
         offsets = upright(which, offsets) if upside_down else offsets
         assert is_legal(packing, offsets)
-    fitted = place_fast(packing, 0)
+    fitted = place_fast(packing, 0)[0]
     assert is_legal(packing, improved(packing, fitted, 0)) and packing.end(improved(packing, fitted, 0)) <= fitted.end
 
 

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 
 from arenite.plan.blocks import Packing
 
-MOST_IMPROVEMENTS = 300
-IMPROVEMENT_EFFORT = 2_000_000
+MOST_STARTS = 8
+"""Placements that are improved."""
+MOST_IMPROVEMENTS = 100
+"""Of each."""
+IMPROVEMENT_EFFORT = 4_000_000
 """Pairs of rivals looked at, about, by all the improvements of a packing."""
 
 MOST_ROUNDS = 4
@@ -121,21 +124,19 @@ class Fitted:
     is_mirrored: bool
 
 
-def place_fast(packing: Packing, bound: int) -> Fitted:
-    """The lowest placement found, of the lowest one in which least is copied; stops as soon as one ends at `bound` and copies nothing."""
-    best: Fitted | None = None
-    copied = 0
+def place_fast(packing: Packing, bound: int) -> list[Fitted]:
+    """Placements, the lowest first, of those of one height that in which least is copied; no more once one ends at `bound` and copies
+    nothing."""
+    found: list[tuple[int, Fitted]] = []
     for is_mirrored in (False, True):
         which = packing.mirrored() if is_mirrored else packing
         for order in orders(packing, is_mirrored):
             offsets = first_fit(which, order)
-            end, copies = which.end(offsets), which.copied_bytes(offsets)
-            if best is None or (end, copies) < (best.end, copied):
-                best, copied = Fitted(upright(which, offsets) if is_mirrored else offsets, end, order, is_mirrored), copies
-                if end <= bound and not copies:
-                    return best
-    assert best is not None
-    return best
+            fitted = Fitted(upright(which, offsets) if is_mirrored else offsets, which.end(offsets), order, is_mirrored)
+            found.append((which.copied_bytes(offsets), fitted))
+            if found[-1][0] == 0 and fitted.end <= bound:
+                return [fitted]
+    return [fitted for _, fitted in sorted(found, key=lambda each: (each[1].end, each[0]))]
 
 
 def from_both_ends(packing: Packing, limit: int) -> Offsets | None:
@@ -166,7 +167,7 @@ def improved(packing: Packing, best: Fitted, bound: int) -> Offsets:
     """First fit again and again: what ends highest is placed earlier, and now and then two trade places."""
     end, found, order = best.end, best.offsets, best.order
     which = packing.mirrored() if best.is_mirrored else packing
-    rounds = min(MOST_IMPROVEMENTS, IMPROVEMENT_EFFORT // packing.pairs)
+    rounds = min(MOST_IMPROVEMENTS, IMPROVEMENT_EFFORT // (MOST_STARTS * packing.pairs))
     current, offsets, state = end, first_fit(which, order), 1
     for _ in range(rounds):
         if end <= bound:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from arenite.plan.blocks import Packing
 from arenite.plan.bounds import chain_bound, step_bound
 from arenite.plan.chain import as_chain, fit_chain
-from arenite.plan.first_fit import from_both_ends, improved, place_fast
+from arenite.plan.first_fit import MOST_STARTS, from_both_ends, improved, place_fast
 from arenite.plan.fitting import EffortSpentError, Fitting
 from arenite.plan.rigid import place_rigid
 
@@ -46,17 +46,18 @@ def assign(packing: Packing, granule: int = 1, effort: int = EFFORT) -> Offsets:
     if not packing.blocks:
         return Offsets((), 0, 0)
     bound = step_bound(packing)
-    fitted = place_fast(packing, bound)
-    best = fitted.offsets
-    if fitted.end > bound:
-        bound = chain_bound(packing, fitted.end, granule)
-    if fitted.end > bound and (chain := as_chain(packing)) is not None:
+    placements = place_fast(packing, bound)
+    best, end = placements[0].offsets, placements[0].end
+    if end > bound:
+        bound = chain_bound(packing, end, granule)
+    if end > bound and (chain := as_chain(packing)) is not None:
         best, bound = _narrow(packing, best, bound, granule, lambda limit: fit_chain(chain, limit, granule))
-    elif fitted.end > bound:
+    elif end > bound:
         if len(packing.blocks) > FEW:
             best = _from_both_ends(packing, best, bound, granule)
-        if len(packing.blocks) > FEW and packing.end(best) > bound:
-            best = min(best, improved(packing, fitted, bound), key=packing.end)
+        for fitted in placements[:MOST_STARTS] if len(packing.blocks) > FEW else ():
+            if packing.end(best) > bound:
+                best = min(best, improved(packing, fitted, bound), key=packing.end)
         if packing.end(best) > bound and (rigid := place_rigid(packing, bound)) is not None:
             best = min(best, rigid, key=lambda offsets: (packing.end(offsets), packing.copied_bytes(offsets)))
         if packing.end(best) > bound and len(packing.blocks) <= SEARCHABLE:
