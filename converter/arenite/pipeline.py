@@ -26,7 +26,7 @@ from arenite.graph.printer import format_graph
 from arenite.graph.source_ports import SourcePort, source_ports
 from arenite.graph.verifier import verify
 from arenite.own_operators import used_operators
-from arenite.partial import Execution, fit, moved_offers, search, sentences, shortage
+from arenite.partial import Curve, Execution, curve, fit, moved_offers, search, sentences, shortage
 from arenite.passes import optimize
 from arenite.plan import MemoryPlan, plan
 from arenite.quantize import (
@@ -96,6 +96,8 @@ class ConvertOptions:
     name: str | None = None
     """C identifier. None: made from the file's name."""
     limits: Limits = field(default_factory=Limits)
+    ram_curve: bool = False
+    """Also look for what less RAM would cost: ram_curve.svg and ram_curve.json."""
     dump_ir: Path | None = None
     """A folder for the graph's text form after every pass."""
     strip_names: bool = False
@@ -110,6 +112,8 @@ class Conversion:
     program: Program
     quantized: QuantizedModel
     plan: MemoryPlan
+    curve: Curve | None = None
+    """RAM against extra work, where ConvertOptions.ram_curve asks for it."""
 
 
 def convert(path: Path, options: ConvertOptions | None = None, progress: Progress | None = None) -> Conversion:
@@ -162,8 +166,10 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
         cost_unit=prices.unit,
     )
     report = build_report(build.program, build.execution.graph, build.plan, build.arn, about)
-    write_folder(folder, {**build.files, **_report_files(report, build.files)}, force=options.force)
-    return Conversion(folder, report, build.program, quantized, build.plan)
+    traded = _curve(build.choice, prices, options) if options.ram_curve else None
+    files = {**build.files, **_curve_files(traded)}
+    write_folder(folder, {**files, **_report_files(report, files)}, force=options.force)
+    return Conversion(folder, report, build.program, quantized, build.plan, traded)
 
 
 def _name(path: Path, options: ConvertOptions) -> str:
@@ -272,6 +278,18 @@ def _within_ram(choice: Choice, memory: MemoryPlan, prices: _Prices, options: Co
     if limit is not None and found.plan.arena_bytes + session > limit:
         raise PlanError(shortage(choice.graph.name, found, limit, session, _ram_hints(options)))
     return found
+
+
+def _curve(choice: Choice, prices: _Prices, options: ConvertOptions) -> Curve:
+    memory = plan(choice.graph, keep_inputs=options.keep_inputs)
+    looking = search(choice.graph, memory, features=_features(options), offers=prices.offers, keep_inputs=options.keep_inputs)
+    return curve(choice.graph, looking, session_bytes(len(memory.memories)))
+
+
+def _curve_files(traded: Curve | None) -> dict[str, bytes]:
+    if traded is None:
+        return {}
+    return {"ram_curve.svg": traded.to_svg().encode(), "ram_curve.json": (json.dumps(traded.to_json(), indent=2) + "\n").encode()}
 
 
 def _ram_hints(options: ConvertOptions) -> tuple[str, ...]:

@@ -177,10 +177,26 @@ def test_limits_give_a_verdict_and_an_exit_status(project, arenite, tmp_path):
     words = ("convert", project.model, "--calibration", project.calibration, "--output", tmp_path / "out")
     fits = arenite(*words, "--max-ram", "64k", "--max-flash", "1M")
     assert fits.code == 0 and fits.out.startswith("model fits")
-    exceeds = arenite(*words, "--max-ram", "200")
+    exceeds = arenite(*words, "--max-flash", "200")
     assert exceeds.code == 8 and exceeds.out.startswith("model DOES NOT FIT") and "200 bytes" in exceeds.out
-    value = arenite(*words, "--max-ram", "200", "--json")
-    assert value.code == 8 and value.json["fits"] is False and value.json["limits"] == {"ram_bytes": 200, "flash_bytes": None}
+    value = arenite(*words, "--max-flash", "200", "--json")
+    assert value.code == 8 and value.json["fits"] is False and value.json["limits"] == {"ram_bytes": None, "flash_bytes": 200}
+
+
+def test_too_little_ram_is_an_error_that_says_what_would_help(project, arenite, tmp_path):
+    """Nothing is written: whoever set the limit has no use for a model that exceeds it."""
+    refused = arenite("convert", project.model, "--calibration", project.calibration, "--output", tmp_path / "out", "--max-ram", "200")
+    assert refused.code == 8 and "200 bytes" in refused.err and "The peak is at step" in refused.err
+    assert "--max-ram " in refused.err.partition("What would help")[2] and not (tmp_path / "out").exists()
+
+
+def test_ram_curve_is_a_table_a_picture_and_json(project, arenite, tmp_path):
+    words = ("convert", project.model, "--calibration", project.calibration, "--output", tmp_path / "out", "--ram-curve")
+    assert "extra MACs" in arenite(*words).out
+    value = arenite(*words, "--json").json
+    points = [point["ram_bytes"] for point in value["ram_curve"]["points"]]
+    assert points == sorted(points, reverse=True) and points[0] == value["ram_bytes"]
+    assert (tmp_path / "out" / "ram_curve.svg").read_text().startswith("<svg") and "ram_curve.json" in value["files"]
 
 
 def test_dump_ir_writes_the_graph_after_every_pass(project, arenite, tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from arenite.cli.console import Debug, Json, Operators, Quiet, command
 from arenite.cli.options import parse_shapes, parse_size, parse_states, parse_values
@@ -109,12 +110,19 @@ def convert(
     observer: Annotated[Observer, typer.Option(help="How activation ranges follow from the calibration data.")] = Observer.minmax,
     name: Annotated[str | None, typer.Option(help="C identifier for files and symbols. Default: from the file name.")] = None,
     max_ram: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="RAM that there is, e.g. 64k; exit status 8 if it is exceeded.")
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="RAM that there is, e.g. 64k: where a plain plan needs more, layers run in bands of rows; exit status 8 if none fits.",
+        ),
     ] = None,
     max_flash: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Flash that there is: kernels are chosen to fit; exit status 8 if none do.")
     ] = None,
     dump_ir: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the graph after every pass there, as text.")] = None,
+    ram_curve: Annotated[
+        bool, typer.Option("--ram-curve", help="Also look for what less RAM would cost: a table, ram_curve.svg and ram_curve.json.")
+    ] = False,
     strip_names: Annotated[bool, typer.Option("--strip-names", help="Leave tensor and layer names out of the .arn file.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files.")] = False,
     json: Json = False,
@@ -154,17 +162,21 @@ def convert(
             name=name,
             limits=report.Limits(*limits),
             dump_ir=dump_ir,
+            ram_curve=ram_curve,
             strip_names=strip_names,
             force=force,
         )
         with terminal.progress():
             conversion = pipeline.convert(model, options, terminal.advance)
         if json:
-            terminal.show_json({**report.to_json(conversion.report), "output": str(conversion.folder)})
+            traded = {} if conversion.curve is None else {"ram_curve": conversion.curve.to_json()}
+            terminal.show_json({**report.to_json(conversion.report), **traded, "output": str(conversion.folder)})
             if not conversion.report.accuracy_known:
                 terminal.remark(report.accuracy(conversion.report), style="bold red")
         else:
             terminal.remark(f"Wrote {conversion.folder}")
+            if conversion.curve is not None:
+                terminal.show([Text(conversion.curve.to_text())])
             terminal.show(report.render_summary(conversion.report))
     if conversion.report.fits is False:
         raise typer.Exit(PlanError.exit_code)

@@ -5,8 +5,9 @@ result, with the same constants. Engines and runtime see ordinary layers. docs/p
 """
 
 from arenite.partial.candidates import Kind
+from arenite.partial.curve import Curve, curve
 from arenite.partial.fit import fit, moved_offers, search
 from arenite.partial.search import BandedGroup, Execution, Search
 from arenite.partial.wording import sentences, shortage
 
-__all__ = ["BandedGroup", "Execution", "Kind", "Search", "fit", "moved_offers", "search", "sentences", "shortage"]
+__all__ = ["BandedGroup", "Curve", "Execution", "Kind", "Search", "curve", "fit", "moved_offers", "search", "sentences", "shortage"]

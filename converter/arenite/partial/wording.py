@@ -11,7 +11,7 @@ def sentences(graph: Graph, plain_arena: int, found: Execution) -> tuple[str, ..
     """For the notes of a report; none where nothing is executed in bands. `graph`: before it was."""
     if not found.groups:
         return ()
-    parts = "; ".join(_group(graph, group) for group in found.groups)
+    parts = "; ".join(group_text(graph, group) for group in found.groups)
     cost = [
         "no multiply-accumulate is computed twice" if not found.extra_macs else f"{found.extra_macs:,} multiply-accumulates more",
         f"{found.copied_bytes:,} bytes of rows are copied",
@@ -20,7 +20,8 @@ def sentences(graph: Graph, plain_arena: int, found: Execution) -> tuple[str, ..
     return (f"executed in bands of rows: {parts}. Arena {found.plan.arena_bytes:,} instead of {plain_arena:,} bytes; {', '.join(cost)}.",)
 
 
-def _group(graph: Graph, group: BandedGroup) -> str:
+def group_text(graph: Graph, group: BandedGroup) -> str:
+    """Which layers are in bands, and how."""
     producers = graph.producers()
     first, last = producers[group.layers[0]].name, producers[group.layers[-1]].name
     layers = f"{first} to {last} ({len(group.layers)} layers)"
