@@ -3,7 +3,7 @@
 from arenite.quantize.calibration_data import Dataset, InputSpec, input_specs, load_data, synthetic_data
 from arenite.quantize.coarse import LEAST_DB
 from arenite.quantize.methods import LEVELS, METHODS, method_flags, selected
-from arenite.quantize.model import LayerReport, QuantizedModel, QuantizeOptions, keep_float, quantize
+from arenite.quantize.model import LayerReport, QuantizedModel, QuantizeOptions, Settled, finish, keep_float, quantize, rechosen, settle
 
 __all__ = [
     "LEAST_DB",
@@ -14,11 +14,15 @@ __all__ = [
     "LayerReport",
     "QuantizeOptions",
     "QuantizedModel",
+    "Settled",
+    "finish",
     "input_specs",
     "keep_float",
     "load_data",
     "method_flags",
     "quantize",
+    "rechosen",
     "selected",
+    "settle",
     "synthetic_data",
 ]

@@ -124,7 +124,11 @@ def quantize(
 
     Raises QuantizationError for what has no int8 form or for unusable annotations, CalibrationError where data gives no finite ranges.
     """
-    settled = settle(graph, calibration, options or QuantizeOptions(), progress, searching)
+    return finish(graph, calibration, settle(graph, calibration, options or QuantizeOptions(), progress, searching))
+
+
+def finish(graph: Graph, calibration: Dataset | None, settled: Settled) -> QuantizedModel:
+    """The model that follows from the decisions, with the figures of its layers."""
     options, data, found = settled.options, settled.data, settled.found
     reasons = (*_coarse_notes(graph, dict(options.coarse), options.least_db), *_uneven_notes(graph, options.uneven or ()))
     if found is None:
@@ -200,6 +204,35 @@ def settle(
     return Settled(options, data, found)
 
 
+def rechosen(
+    graph: Graph, settled: Settled, float_layers: Sequence[str], int16_layers: Sequence[str], seen: dict[str, Histogram]
+) -> Settled:
+    """`settled`, with other layers that are not int8; what methods chose for those that still are is kept.
+
+    `seen`: histograms of tensors that earlier calls for this model have measured, added to. Raises what quantize() raises.
+    """
+    base = settled.found
+    coarse_db = settled.options.least_db if settled.options.coarse else -math.inf
+    options = replace(
+        settled.options,
+        float_layers=tuple(float_layers),
+        int16_layers=tuple(int16_layers),
+        least_db=coarse_db,
+        uneven=settled.options.uneven or (),
+    )
+    moved = base is not None and base.draft.graph is not graph and not base.draft.steps  # by equalization
+    source = base.draft.graph if base is not None and moved else graph
+    begun = _begin(source, settled.data, options, seen=seen)
+    if begun is None or base is None:
+        return Settled(options, settled.data, None if begun is None else Found(begun.draft, (), 0))
+    draft = begun.draft
+    if moved or not any(effect.kept and effect.name == "equalize" for effect in base.effects):
+        wide = set(observed(draft.graph, draft.int16.layers))
+        kept = {name: base.draft.ranges[name] for name in draft.ranges if name in base.draft.ranges and name not in wide}
+        draft = replace(draft.with_ranges(kept), choices=base.draft.choices)
+    return Settled(options, settled.data, replace(base, draft=draft))
+
+
 def _without_lossy(graph: Graph, begun: _Begun, calibration: Dataset, options: QuantizeOptions) -> QuantizeOptions:
     """`options` with the tensors, if there are any, that 256 steps do not suit and that are int8 so far."""
     quantization = _of(graph, begun.draft.quantization())
@@ -223,8 +256,10 @@ class _Begun:
     histograms: dict[str, Histogram]
 
 
-def _begin(graph: Graph, data: Dataset, options: QuantizeOptions, progress: Progress | None = None) -> _Begun | None:
-    """None where nothing can be int8. Raises UnboundedError, and what quantize() raises."""
+def _begin(
+    graph: Graph, data: Dataset, options: QuantizeOptions, progress: Progress | None = None, seen: dict[str, Histogram] | None = None
+) -> _Begun | None:
+    """None where nothing can be int8. `seen` as rechosen() has it. Raises UnboundedError, and what quantize() raises."""
     int16 = Int16Choice(chosen_layers(graph, options.int16_layers, options.float_layers), WEIGHTS[options.int16_weight_bits])
     typed, apart = _typed(graph, options), _apart(options)
     typed |= int16.layers
@@ -233,7 +268,10 @@ def _begin(graph: Graph, data: Dataset, options: QuantizeOptions, progress: Prog
     recurrent, found = recurrent_nodes(graph, typed), find_state_tensors(graph, typed, apart)
     graph = found.graph
     unknown = [*undetermined(graph, typed, found.names | apart), *found.observed(recurrent), *observed(graph, int16.layers)]
-    histograms = observe(graph, data, unknown, progress) if unknown else {}
+    known = {} if seen is None else seen
+    missing = [name for name in unknown if name not in known]
+    known.update(observe(graph, data, missing, progress) if missing else {})
+    histograms = {name: known[name] for name in unknown}
     ranges = {name: _range(graph, name, histogram, options) for name, histogram in histograms.items()}
     steps = state_quantization(found, recurrent, ranges, largest_cells(graph, data, recurrent))
     return _Begun(Draft(graph, ranges, typed, found.names | apart, steps, int16=int16), histograms)

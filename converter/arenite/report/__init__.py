@@ -8,6 +8,7 @@ from arenite.report.markdown import to_markdown
 from arenite.report.memory_page import memory_to_html, memory_to_json, memory_to_svg
 from arenite.report.memory_text import render_memory_use
 from arenite.report.text import render_report, render_summary
+from arenite.report.trade_off import TradeOff, TradeOffPoint
 from arenite.report.wording import accuracy, verdict
 
 __all__ = [
@@ -18,16 +19,18 @@ __all__ = [
     "Report",
     "ReportPort",
     "ReportState",
+    "TradeOff",
+    "TradeOffPoint",
     "accuracy",
     "build_report",
     "from_json",
-    "render_report",
-    "render_summary",
-    "session_bytes",
     "memory_to_html",
     "memory_to_json",
     "memory_to_svg",
     "render_memory_use",
+    "render_report",
+    "render_summary",
+    "session_bytes",
     "to_html",
     "to_json",
     "to_markdown",

@@ -7,6 +7,7 @@ from typing import Any
 
 from arenite.errors import ArtifactError
 from arenite.report.contents import Buffer, EdgeTranspose, KernelOffer, Layer, Limits, Report, ReportPort, ReportState
+from arenite.report.trade_off import trade_off_from_json, trade_off_to_json
 from arenite.targets.flash_size import FlashSize
 
 
@@ -36,6 +37,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "macs": report.macs,
         "optimize": report.optimize,
         "cost_unit": report.cost_unit,
+        "trade_off": None if report.trade_off is None else trade_off_to_json(report.trade_off),
         "sqnr_db": report.sqnr_db,
         "io_layout": report.io_layout,
         "keeps_inputs": report.keeps_inputs,
@@ -120,6 +122,7 @@ def from_json(value: Mapping[str, Any], where: str) -> Report:
             values=dict(value["values"]),
             optimize=value.get("optimize", "balanced"),
             cost_unit=value.get("cost_unit", ""),
+            trade_off=None if value.get("trade_off") is None else trade_off_from_json(value["trade_off"]),
         )
     except (KeyError, TypeError, IndexError) as error:
         raise ArtifactError(f"{where} is not a report of this version of `convert` ({error!r}): convert the model again") from error

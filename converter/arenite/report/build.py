@@ -13,6 +13,7 @@ from arenite.graph.source_ports import SourcePort
 from arenite.plan.memory_plan import MemoryPlan
 from arenite.quantize import LayerReport
 from arenite.report.contents import Buffer, EdgeTranspose, KernelOffer, Layer, Limits, Report, ReportPort, ReportState
+from arenite.report.trade_off import TradeOff
 from arenite.targets.flash_size import FlashSize
 from arenite.variants import Offer
 from arenite.version import __version__
@@ -54,6 +55,7 @@ class Circumstances:
     offers: Mapping[int, tuple[Offer, ...]] = field(default_factory=dict)
     """Of the nodes of the graph that had a choice of kernels."""
     cost_unit: str = ""
+    trade_off: TradeOff | None = None
 
 
 def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, about: Circumstances) -> Report:
@@ -93,6 +95,7 @@ def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, a
         values=about.values,
         optimize=about.optimize,
         cost_unit=about.cost_unit,
+        trade_off=about.trade_off,
     )
 
 
@@ -159,13 +162,13 @@ def _layer(program: Program, graph: Graph, call: Call, about: Circumstances) -> 
     )
 
 
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
-
 def _scratch_bytes(graph: Graph, node: Node, variant: str) -> int:
     operands = [None if name is None else graph.tensors[name] for name in node.inputs]
     return OPERATORS[node.op].scratch(node.with_attributes(variant=variant), operands, [graph.tensors[name] for name in node.outputs])
 
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 class _Steps:

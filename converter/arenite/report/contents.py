@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from arenite.report.trade_off import TradeOff
 from arenite.targets.flash_size import FlashSize
 
 
@@ -57,9 +58,9 @@ class KernelOffer:
     """Of one inference, or instructions: Report.cost_unit."""
     bytes: int
     """Of constants."""
-
     scratch_bytes: int = 0
     """Of the arena while the layer runs."""
+
 
 @dataclass(frozen=True)
 class Layer:
@@ -188,6 +189,8 @@ class Report:
     """What kernels were chosen for: speed, balanced or size."""
     cost_unit: str = ""
     """What the cycles of offers are, in words: estimated cycles, or what was measured."""
+    trade_off: TradeOff | None = None
+    """What --precision auto has measured."""
 
     @property
     def accuracy_known(self) -> bool:

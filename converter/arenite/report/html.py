@@ -10,6 +10,7 @@ from arenite.report.arena_map import arena_map
 from arenite.report.contents import Report
 from arenite.report.layer_rows import layer_rows
 from arenite.report.page import render_page
+from arenite.report.trade_off import TITLES, rows, sentence
 from arenite.report.wording import operator_name
 
 _TEMPLATE = Path(__file__).parent / "templates" / "report.html.j2"
@@ -28,6 +29,9 @@ def to_html(report: Report) -> str:
         kernels=wording.kernels(report),
         kernel_rows=wording.kernel_rows(report),
         kernel_titles=wording.KERNEL_TITLES,
+        trade_off=None if report.trade_off is None else rows(report.trade_off),
+        trade_off_sentence=None if report.trade_off is None else sentence(report.trade_off),
+        trade_off_titles=TITLES,
         ports=wording.port_rows(report),
         shape=wording.shape,
         operator_name=operator_name,

@@ -8,6 +8,7 @@ from arenite.report import wording
 from arenite.report.arena_map import arena_map
 from arenite.report.contents import Report
 from arenite.report.layer_rows import layer_rows
+from arenite.report.trade_off import TITLES, rows, sentence
 
 
 def to_markdown(report: Report) -> str:
@@ -40,6 +41,7 @@ def to_markdown(report: Report) -> str:
             right_from=4,
         ),
         *_kernels(report),
+        *_trade_off(report),
         "## Memory",
         wording.arena(report),
         *_memory(report),
@@ -54,6 +56,13 @@ def _kernels(report: Report) -> Iterable[str]:
         yield sentence
         rows = ((step, _code(layer), *cells) for step, layer, *cells in wording.kernel_rows(report))
         yield _table(wording.KERNEL_TITLES, rows)
+
+
+def _trade_off(report: Report) -> Iterable[str]:
+    if report.trade_off is not None:
+        yield "## Precisions"
+        yield sentence(report.trade_off)
+        yield _table(TITLES, rows(report.trade_off), right_from=1)
 
 
 def _memory(report: Report) -> Iterable[str]:

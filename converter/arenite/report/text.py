@@ -12,6 +12,7 @@ from arenite.report import wording
 from arenite.report.arena_map import arena_map
 from arenite.report.contents import Layer, Report
 from arenite.report.layer_rows import layer_rows
+from arenite.report.trade_off import TITLES, rows, sentence
 
 SUMMARY_NOTES = 4
 """`convert` prints so many notes; the report has them all."""
@@ -22,6 +23,7 @@ def render_summary(report: Report) -> Iterator[RenderableType]:
     yield _verdict(report)
     yield Text(f"{report.macs:,} multiply-accumulates in {len(report.layers)} calls; {report.weight_bytes:,} bytes of constants.")
     yield Text(wording.arena(report))
+    yield from render_trade_off(report)
     yield from _remarks(report, SUMMARY_NOTES)
     yield render_accuracy(report)
 
@@ -32,6 +34,7 @@ def render_report(report: Report, *, memory: bool = True) -> Iterator[Renderable
     yield render_ports(report)
     yield render_layers(report)
     yield from render_kernels(report)
+    yield from render_trade_off(report)
     yield Text(wording.arena(report))
     if memory:
         yield from render_memory(report)
@@ -90,6 +93,20 @@ def render_kernels(report: Report) -> Iterator[RenderableType]:
         table.add_column(title, justify="right" if at in (0, 3, 4) else "left", overflow="fold")
     for row in wording.kernel_rows(report):
         table.add_row(*(Text(cell) for cell in row))
+    yield table
+
+
+def render_trade_off(report: Report) -> Iterator[RenderableType]:
+    """The curve that --precision auto has measured; nothing where it was not asked for."""
+    trade_off = report.trade_off
+    if trade_off is None:
+        return
+    yield Text(sentence(trade_off))
+    table = _table("Trade-off curve")
+    for at, title in enumerate(TITLES):
+        table.add_column(title, justify="left" if at in (0, len(TITLES) - 1) else "right", overflow="fold")
+    for row in rows(trade_off):
+        table.add_row(*(Text(cell) for cell in row), style="bold" if row[-1] else "")
     yield table
 
 
