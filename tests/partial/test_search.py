@@ -1,0 +1,104 @@
+"""What the search promises: a limit that can be met is met, nothing changes where the plain plan will do, costs are counted as they are."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from arenite.frontend import load
+from arenite.graph import OPERATORS, Graph
+from arenite.partial import Execution, Kind, Search, curve, fit, search, sentences, shortage
+from arenite.passes import optimize
+from arenite.plan import MemoryPlan, plan
+from arenite.quantize import quantize
+from arenite.variants import offers
+from onnx import TensorProto, helper, numpy_helper
+from partial.banded import built, outputs, random_samples
+
+FEATURES = frozenset({"dsp"})
+
+
+def mobile_block(folder: Path) -> Graph:
+    """Expand, depthwise, project, add: the expanded image is six times as large as what goes in and out."""
+    rng = np.random.default_rng(1)
+    shapes = {"a": (8, 3, 3, 3), "b": (48, 8, 1, 1), "c": (48, 1, 3, 3), "d": (8, 48, 1, 1)}
+    weights = [numpy_helper.from_array(rng.normal(0, 0.3, shape).astype(np.float32), name) for name, shape in shapes.items()]
+    same = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
+    nodes = [
+        helper.make_node("Conv", ["x", "a"], ["stem"], name="stem", **same),
+        helper.make_node("Conv", ["stem", "b"], ["expanded"], name="expand"),
+        helper.make_node("Conv", ["expanded", "c"], ["filtered"], name="filter", group=48, **same),
+        helper.make_node("Conv", ["filtered", "d"], ["projected"], name="project"),
+        helper.make_node("Add", ["stem", "projected"], ["y"], name="add"),
+    ]
+    ports = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in (("x", [1, 3, 24, 20]), ("y", [1, 8, 24, 20]))
+    ]
+    graph = helper.make_graph(nodes, "block", ports[:1], ports[1:], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), folder / "block.onnx")
+    return quantize(optimize(load(folder / "block.onnx"))).graph
+
+
+@pytest.fixture(scope="module")
+def block(tmp_path_factory: pytest.TempPathFactory) -> Graph:
+    return mobile_block(tmp_path_factory.mktemp("block"))
+
+
+def looking(graph: Graph, kinds: tuple[Kind, ...] = (Kind.LINE_BUFFERS, Kind.PATCHES)) -> tuple[MemoryPlan, Search]:
+    plain = plan(graph)
+    return plain, search(graph, plain, features=FEATURES, offers=offers(graph, FEATURES), kinds=kinds)
+
+
+def all_macs(graph: Graph) -> int:
+    nodes = [(OPERATORS[node.op], [graph.tensor(name) for name in node.inputs], graph.tensors[node.output]) for node in graph.nodes]
+    return sum(operator.macs(operands, result.shape) for operator, operands, result in nodes)
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_half_of_the_arena_is_enough(block: Graph, kind: Kind) -> None:
+    plain, found = looking(block, (kind,))
+    half = fit(block, plain, found, plain.arena_bytes // 2)
+    assert half.plan.arena_bytes <= plain.arena_bytes // 2 and half.groups[0].kind is kind
+    assert half.extra_macs == all_macs(half.graph) - all_macs(block)
+    assert (half.extra_macs == 0) == (kind is Kind.LINE_BUFFERS)
+    samples = random_samples(built(block), 2)
+    for whole, parts in zip(outputs(built(block), samples), outputs(built(half.graph, in_order=True), samples), strict=True):
+        np.testing.assert_array_equal(whole[0], parts[0])
+
+
+def test_nothing_changes_where_the_plain_plan_will_do(block: Graph) -> None:
+    plain, found = looking(block)
+    for most in (None, plain.arena_bytes):
+        assert fit(block, plain, found, most) == Execution(block, plain)
+
+
+def test_what_cannot_be_met_is_told_with_the_peak_and_remedies(block: Graph) -> None:
+    plain, found = looking(block)
+    best = fit(block, plain, found, 500)
+    assert best.plan.arena_bytes < plain.arena_bytes
+    told = shortage("block", best, 552, 52, ("a smaller input",))
+    peak = best.graph.nodes[best.plan.order[best.plan.peak_step]]
+    assert f"{best.plan.arena_bytes + 52:,}" in told and peak.name in told and "a smaller input" in told
+    assert f"--max-ram {best.plan.arena_bytes + 52}" in told
+
+
+def test_sentences_name_the_users_layers(block: Graph) -> None:
+    plain, found = looking(block)
+    (sentence,) = sentences(block, plain.arena_bytes, fit(block, plain, found, plain.arena_bytes // 2))
+    assert "expand" in sentence and f"{plain.arena_bytes:,}" in sentence
+    assert sentences(block, plain.arena_bytes, Execution(block, plain)) == ()
+
+
+def test_curve_goes_down_and_has_three_forms(block: Graph) -> None:
+    plain, found = looking(block)
+    shown = curve(block, replace(found, kinds=(Kind.LINE_BUFFERS,)), 52)
+    ram = [point.ram_bytes for point in shown.points]
+    assert ram[0] == plain.arena_bytes + 52 and len(ram) > 1 and ram == sorted(ram, reverse=True)
+    assert shown.to_json()["points"][1]["extra_macs"] == 0
+    assert all(f"{each:,}" in shown.to_text() for each in ram)
+    circles = ET.fromstring(shown.to_svg()).findall("{http://www.w3.org/2000/svg}circle")
+    assert len(circles) == len(ram)
