@@ -12,6 +12,7 @@ from arenite.plan import Memory
 
 from runtime_c import (
     control_programs,
+    int4_programs,
     integer_image_programs,
     integer_node_programs,
     integer_recurrent_programs,
@@ -240,5 +241,6 @@ PROGRAMS = {
     "typed_recurrent": lambda: typed_node_programs.recurrent(ProgramBuilder(10)),
     "integer_reductions": lambda: integer_node_programs.statistics(ProgramBuilder(12)),
     "integer_recurrent": lambda: integer_recurrent_programs.recurrent(ProgramBuilder(17)),
+    "four_bits": lambda: int4_programs.four_bits(ProgramBuilder(18)),
     "integer_images": lambda: integer_image_programs.images(ProgramBuilder(15)),
 }
