@@ -16,7 +16,7 @@ from arenite.plan.search import beam, best_first
 from arenite.plan.states import State, advance_all, peak, start
 from arenite.plan.work import Work
 
-MAX_STEPS = 20_000
+MAX_STEPS = 50_000
 """Of the exact search in one stretch: tasks tried after some set of others."""
 MERGEABLE = 24
 """Tasks; longer stretches are divided into branches before they are searched as a whole."""
