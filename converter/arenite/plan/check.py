@@ -100,18 +100,18 @@ class _Execution:
             self.contents[node.output] = self.contents[node.input][: self._place(node.output).bytes]
             self._within(node.output, step)
             return
-        allowed = self._allowed(node)
+        allowed, moved = self._allowed(node), self._moved(node)
         for position, operand in enumerate(node.inputs):
             if operand is None or operand not in operands:
                 continue
             for number, output in enumerate(node.outputs):
                 a, b = self._place(operand), self._place(output)
-                if _overlap(a, b) and not (number == 0 and allowed(position, a.offset - b.offset)):
+                if _overlap(a, b) and not (number == 0 and (self._stay(operand, b, moved) or allowed(position, a.offset - b.offset))):
                     raise ValueError(
                         f"step {step}: {node.name} ({node.op}) writes {output} at {b.offset} over its operand {operand} at {a.offset}"
                     )
         for output in node.outputs:
-            self.write(output, step, self._moved(node))
+            self.write(output, step, moved)
             if scratch is not None and _overlap(scratch, self._place(output)):
                 raise ValueError(f"step {step}: the scratch memory of {node.name} lies in its output {output}")
 
@@ -120,12 +120,16 @@ class _Execution:
         self._within(name, step)
         place = self._place(name)
         if content is None:
-            begin = self.begins[-1] + self._place(self.values[-1]).bytes if self.begins else 0
-            self.begins.append(begin)
-            self.values.append(name)
-            content = np.arange(begin, begin + place.bytes)
+            content = self._new(name)
         self.contents[name] = content
         self._at(place)[:] = content
+
+    def _new(self, name: str) -> NDArray[np.int64]:
+        """Numbers for the bytes of a value that is nowhere yet."""
+        begin = self.begins[-1] + self.graph.tensors[self.values[-1]].bytes if self.begins else 0
+        self.begins.append(begin)
+        self.values.append(name)
+        return np.arange(begin, begin + self.graph.tensors[name].bytes)
 
     def read(self, name: str, step: int) -> None:
         if name not in self.contents:
@@ -156,15 +160,8 @@ class _Execution:
         operands = [None if name is None else self.graph.tensors[name] for name in node.inputs]
         results = [self.graph.tensors[name] for name in node.outputs]
         overlaps = operator.overlaps(node, operands, results)
-        runs = self._runs(node)
 
         def allows(position: int, delta: int) -> bool:
-            if runs is not None and node.op == "Concat":
-                # It is where it would be copied to, or where another operand of the same bytes would be.
-                same = [q for q, name in enumerate(node.inputs) if name in self.contents and self._together(name, node.inputs[position])]
-                return delta in [runs[q][0] for q in same]
-            if runs is not None and node.op == "Slice" and delta == -runs[0][0]:
-                return True
             overlap = overlaps.get(position)
             if overlap is not None and delta >= overlap.distance >= 0 and delta % overlap.step == 0:
                 return True
@@ -179,16 +176,23 @@ class _Execution:
 
         return allows
 
-    def _together(self, a: str | None, b: str | None) -> bool:
-        return a is not None and b is not None and _same(self._place(a), self._place(b))
+    def _stay(self, operand: str, result: Placement, moved: NDArray[np.int64] | None) -> bool:
+        """The bytes that the operand shares with the result hold there what the result is to hold: they do not change."""
+        place = self._place(operand)
+        first, end = max(place.offset, result.offset), min(place.offset + place.bytes, result.offset + result.bytes)
+        held = self.contents[operand][first - place.offset : end - place.offset]
+        return moved is not None and np.array_equal(held, moved[first - result.offset : end - result.offset])
 
     def _moved(self, node: Node) -> NDArray[np.int64] | None:
         """What the result of a Concat or Slice holds where it is made of whole runs of bytes."""
         runs = self._runs(node)
-        if runs is None or any(name not in self.contents for name in node.inputs):
+        if runs is None:
             return None
         if node.op == "Concat":
-            return np.concatenate([self.contents[name] for name in node.inputs if name is not None])
+            names = [name for name in node.inputs if name is not None]
+            return np.concatenate([self.contents[name] if name in self.contents else self._new(name) for name in names])
+        if node.input not in self.contents:
+            return None
         return self.contents[node.input][runs[0][0] : runs[0][1]]
 
     def _runs(self, node: Node) -> list[tuple[int, int]] | None:
