@@ -54,20 +54,20 @@ def measured(at: Path, output: str = "out") -> float:
 
 
 def test_a_loss_is_kept_at_less_than_int16_throughout(tmp_path):
-    conversion = converted(tmp_path, max_loss=LossLimit(db=55.0))
+    conversion = converted(tmp_path, max_loss=LossLimit(db=51.0))
     found = conversion.report.trade_off
     assert found is not None
     base, chosen = found.points[0], found.points[found.chosen]
-    assert base.label == "int8" and not base.meets and base.sqnr_db < 55
-    assert chosen.meets and measured(tmp_path) == pytest.approx(chosen.sqnr_db, abs=0.01) and chosen.sqnr_db >= 55
-    assert measured_of_int8 is None and len(chosen.int16_layers) + len(chosen.float_layers) > 0
+    assert base.label == "int8" and not base.meets and base.sqnr_db < 51
+    assert chosen.meets and measured(tmp_path) == pytest.approx(chosen.sqnr_db, abs=0.05) and chosen.sqnr_db >= 51
+    assert 0 < len(chosen.int16_layers) + len(chosen.float_layers) < 4
     ends = [point for point in found.points if point.label in ("all int16", "all float32")]
     assert len(ends) == 2
-    assert all((chosen.flash_bytes, chosen.ram_bytes, chosen.cycles) <= (p.flash_bytes, p.ram_bytes, p.cycles) or p is chosen for p in ends)
+    assert all(chosen.cycles < end.cycles for end in ends) and chosen.flash_bytes < ends[1].flash_bytes
 
 
 def test_costs_are_those_of_the_model_that_is_written(tmp_path):
-    conversion = converted(tmp_path, max_loss=LossLimit(db=55.0))
+    conversion = converted(tmp_path, max_loss=LossLimit(db=51.0))
     found = conversion.report.trade_off
     chosen = found.points[found.chosen]
     assert chosen.ram_bytes == conversion.report.ram_bytes
@@ -75,7 +75,7 @@ def test_costs_are_those_of_the_model_that_is_written(tmp_path):
 
 
 def test_the_choice_is_made_again_by_options(tmp_path):
-    found = converted(tmp_path, max_loss=LossLimit(db=55.0)).report.trade_off
+    found = converted(tmp_path, max_loss=LossLimit(db=51.0)).report.trade_off
     chosen = found.points[found.chosen]
     again = converted(tmp_path, "again", precision="int8", int16_layers=chosen.int16_layers, float_layers=chosen.float_layers)
     assert measured(tmp_path, "again") == pytest.approx(chosen.sqnr_db, abs=0.5)
@@ -83,7 +83,7 @@ def test_the_choice_is_made_again_by_options(tmp_path):
 
 
 def test_it_is_deterministic(tmp_path):
-    found = [converted(tmp_path, name, max_loss=LossLimit(db=55.0)) for name in ("one", "two")]
+    found = [converted(tmp_path, name, max_loss=LossLimit(db=51.0)) for name in ("one", "two")]
     assert found[0].report.trade_off == found[1].report.trade_off
     assert (tmp_path / "one" / "m.arn").read_bytes() == (tmp_path / "two" / "m.arn").read_bytes()
 
@@ -155,7 +155,7 @@ def test_limits_are_inclusive():
 
 
 def test_the_report_keeps_the_curve(tmp_path):
-    report = converted(tmp_path, max_loss=LossLimit(db=55.0)).report
+    report = converted(tmp_path, max_loss=LossLimit(db=51.0)).report
     assert from_json(json.loads(json.dumps(to_json(report))), "x").trade_off == report.trade_off
     text = to_markdown(report)
     assert "## Precisions" in text and "chosen" in text and "## Precisions" in text
