@@ -29,6 +29,9 @@ from arenite.own_operators import used_operators
 from arenite.partial import Curve, Execution, curve, fit, moved_offers, search, sentences, shortage
 from arenite.passes import optimize
 from arenite.plan import MemoryPlan, plan
+from arenite.precision import Budgets, Chosen, CostModel, LossLimit
+from arenite.precision import search as search_precisions
+from arenite.precision.describe import trade_off
 from arenite.quantize import (
     LEAST_DB,
     LEVELS,
@@ -40,6 +43,7 @@ from arenite.quantize import (
     load_data,
     method_flags,
     quantize,
+    settle,
 )
 from arenite.report import Circumstances, Limits, Report, build_report, session_bytes, to_html, to_json, to_markdown
 from arenite.targets.catalogue import target_named
@@ -49,7 +53,9 @@ from arenite.targets.sources import interpreter_sources, kernel_sources, runtime
 from arenite.tune import TUNED_TARGET, tune
 from arenite.variants import Choice, Offer, choose_variants, code_bytes, offers
 
-PRECISIONS = ("int8", "int16x8", "int16", "float32")
+PRECISIONS = ("int8", "int16x8", "int16", "float32", "auto")
+QUANTIZED = ("int8", "auto")
+"""Precisions whose layers are int8 where nothing else is asked for."""
 
 Progress = Callable[[str, int, int], None]
 """(stage, units done, units in all)."""
@@ -59,7 +65,12 @@ Progress = Callable[[str, int, int], None]
 class ConvertOptions:
     precision: str = "int8"
     """int8; int16x8 and int16: 16-bit activations with weights of 8 and of 16 bits, float32 where a layer has no such form; float32:
-    nothing is quantized."""
+    nothing is quantized; auto: int8, but for layers that must be more for `max_loss`, within `max_cycles` and `limits`
+    (arenite.precision)."""
+    max_cycles: int | None = None
+    """Of one inference, estimated, for the precision auto."""
+    max_loss: LossLimit | None = None
+    """For the precision auto. None: the least loss within the other limits."""
     calibration: Path | None = None
     """Typical inputs: see quantize.load_data. None: ranges are measured on synthetic inputs and accuracy is unknown."""
     target: str | None = None
@@ -84,6 +95,8 @@ class ConvertOptions:
     """Names of ONNX nodes that an int8 model computes with 16-bit activations and weights."""
     int4_layers: tuple[str, ...] | None = ()
     """Names of ONNX nodes whose weights take four bits in an int8 model; None: all convolutions and fully connected layers."""
+    int4_loss_db: float = math.inf
+    """A layer with which the outputs would lose more signal to noise than this keeps eight bits: QuantizeOptions.int4_loss_db."""
     least_db: float = LEAST_DB
     """An int8 model computes layers in float32, too, where 256 steps leave less of a typical sample: QuantizeOptions.least_db."""
     io: str | None = None
@@ -146,7 +159,7 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
     graph = optimize(source, io_layout=options.io_layout, calibrates=options.precision != "float32", on_pass=history)
     ports = source_ports(source, history.before.get("drop_edge_transposes", graph), graph)
     data = _load_calibration(options.calibration, ports, graph) if options.calibration is not None else None
-    quantized = _quantize(graph, data, options, advance)
+    quantized, chosen = _quantize(graph, data, options, source.outputs, advance)
     verify(quantized.graph)
     history("quantize", quantized.graph)
 
@@ -164,6 +177,7 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
         notes=notes,
         offers=build.offers,
         cost_unit=prices.unit,
+        trade_off=None if chosen is None else trade_off(chosen, _budgets(options)),
     )
     report = build_report(build.program, build.execution.graph, build.plan, build.arn, about)
     traded = _curve(build.choice, prices, options) if options.ram_curve else None
@@ -297,7 +311,7 @@ def _ram_hints(options: ConvertOptions) -> tuple[str, ...]:
     hints = {
         "--precision int8: activations take a quarter": options.precision == "float32",
         "without --keep-inputs: an input's memory is used again": options.keep_inputs,
-        "--io int8: inputs and outputs take a quarter": options.precision == "int8" and options.io == "float32",
+        "--io int8: inputs and outputs take a quarter": options.precision in QUANTIZED and options.io == "float32",
         "--io-layout nhwc: no transposes at the edges": options.io_layout != "nhwc",
         "--optimize size: kernels that need less constants, and often less scratch memory": options.optimize != "size",
         "a smaller input, or fewer channels in the layers around the peak": True,
@@ -334,27 +348,74 @@ def _flash_notes(build: _Build, options: ConvertOptions) -> tuple[str, ...]:
 def _check_precision(options: ConvertOptions) -> None:
     if options.precision not in PRECISIONS:
         raise QuantizationError(f"the precision {options.precision!r} is not known. Choose one of {', '.join(PRECISIONS)}.")
-    if options.precision != "int8" and options.io not in (None, "float32"):
+    if options.precision == "auto" and options.calibration is None:
+        raise QuantizationError("--precision auto measures what layers lose on calibration data: give --calibration.")
+    if options.precision != "auto" and (options.max_cycles is not None or options.max_loss is not None):
+        raise QuantizationError(f"--max-cycles and --max-loss are for --precision auto, not for {options.precision}.")
+    if options.precision not in QUANTIZED and options.int4_layers != ():
+        raise QuantizationError(
+            f"--weights int4 and --int4-layer are for layers that are int8, not for --precision {options.precision}. Leave them out."
+        )
+    if options.precision not in QUANTIZED and options.io not in (None, "float32"):
         raise QuantizationError(
             f"--io {options.io} does not go with --precision {options.precision}: inputs and outputs are float32 there. Leave --io out."
         )
 
 
-def _quantize(graph: Graph, data: Dataset | None, options: ConvertOptions, advance: Progress) -> QuantizedModel:
-    """The form that the kernels know, with as much quantization as `options` ask for."""
+def _quantize(
+    graph: Graph, data: Dataset | None, options: ConvertOptions, output_names: Sequence[str], advance: Progress
+) -> tuple[QuantizedModel, Chosen | None]:
+    """The form that the kernels know, with as much quantization as `options` ask for, and what a search for precisions has found."""
     if options.precision == "float32":
-        return keep_float(graph)
+        return keep_float(graph), None
     chosen = QuantizeOptions(
         observer=options.observer,
-        io=options.io or ("int8" if options.precision == "int8" else "float32"),
+        io=options.io or ("int8" if options.precision in QUANTIZED else "float32"),
         float_layers=options.float_layers,
-        int16_layers=options.int16_layers if options.precision == "int8" else None,
+        int16_layers=options.int16_layers if options.precision in QUANTIZED else None,
         int16_weight_bits=8 if options.precision == "int16x8" else 16,
         int4_layers=options.int4_layers,
+        int4_loss_db=options.int4_loss_db,
         least_db=options.least_db,
         methods=options.methods,
     )
-    return quantize(graph, data, chosen, lambda done, total: advance("calibrating", done, total), advance)
+
+    def calibrating(done: int, total: int) -> None:
+        advance("calibrating", done, total)
+
+    if options.precision != "auto" or data is None:
+        return quantize(graph, data, chosen, calibrating, advance), None
+    costs = _cost_model(options, output_names)
+    settled = settle(graph, data, chosen, calibrating, advance)
+    found = search_precisions(graph, data, settled, costs, _budgets(options), options.max_loss, advance)
+    return found.model, found
+
+
+def _budgets(options: ConvertOptions) -> Budgets:
+    return Budgets(options.limits.ram_bytes, options.limits.flash_bytes, options.max_cycles)
+
+
+def _cost_model(options: ConvertOptions, output_names: Sequence[str]) -> CostModel:
+    """What a search for precisions counts: with a target, and where its compiler is there, code as well."""
+    features, target = _features(options), options.target
+
+    def code(program: Program, arn: bytes) -> int:
+        try:
+            return measure_flash(_build_files(program, arn), str(target))[Form.INTERPRETED].code_bytes
+        except ToolError:
+            return 0
+
+    return CostModel(
+        features=features,
+        timed=features if target is not None else features | {"fpu"},
+        optimize=options.optimize,
+        keep_inputs=options.keep_inputs,
+        strip_names=options.strip_names,
+        ram_bytes=options.limits.ram_bytes,
+        flash_bytes=options.limits.flash_bytes,
+        output_names=output_names,
+        code=None if target is None else code,
+    )
 
 
 class _History:
@@ -472,6 +533,7 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
     words += ["--weights", "int4"] if options.int4_layers is None else []
     for layer in options.int4_layers or ():
         words += ["--int4-layer", layer]
+    words += ["--int4-loss", f"{options.int4_loss_db:g}"] if options.int4_loss_db < math.inf else []
     words += [] if options.optimize == ConvertOptions().optimize else ["--optimize", options.optimize]
     words += method_flags(options.methods)
     words += [] if options.least_db == LEAST_DB else ["--least-sqnr", f"{options.least_db:g}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,7 @@ import typer
 from rich.text import Text
 
 from arenite.cli.console import Debug, Json, Operators, Quiet, command
-from arenite.cli.options import parse_shapes, parse_size, parse_states, parse_values
+from arenite.cli.options import parse_count, parse_shapes, parse_size, parse_states, parse_values
 from arenite.errors import PlanError
 
 
@@ -19,6 +20,7 @@ class Precision(Enum):
     int16x8 = "int16x8"
     int16 = "int16"
     float32 = "float32"
+    auto = "auto"
 
 
 class Weights(Enum):
@@ -62,7 +64,10 @@ def convert(
         typer.Option(help="Typical inputs: .npz with an array for each model input (or `x`), .npy, or a folder of such files."),
     ] = None,
     precision: Annotated[
-        Precision, typer.Option(help="int16x8: activations of 16 bits, weights of 8; float32: nothing is quantized.")
+        Precision,
+        typer.Option(
+            help="int16x8: activations of 16 bits, weights of 8; float32: nothing is quantized; auto: by layer, as --max-… ask for."
+        ),
     ] = Precision.int8,
     target: Annotated[str | None, typer.Option(help="Processor that the model is for: cortex-m0, m3, m4, m7, m33, m55.")] = None,
     output: Annotated[Path | None, typer.Option(help="Folder to write. Default: named after the model, beside it.")] = None,
@@ -87,6 +92,10 @@ def convert(
         typer.Option(help="int4: weights of convolutions and fully connected layers take four bits; depthwise ones keep eight."),
     ] = Weights.int8,
     int4_layer: Annotated[list[str], typer.Option(metavar="NAME", help="A layer whose weights take four bits; repeatable.")] = [],  # noqa: B006
+    int4_loss: Annotated[
+        float | None,
+        typer.Option(metavar="DB", help="Layers with which the outputs would lose more signal to noise than this keep eight bits."),
+    ] = None,
     float_layer: Annotated[list[str], typer.Option(metavar="NAME", help="A layer to leave in float32; repeatable.")] = [],  # noqa: B006
     least_sqnr: Annotated[
         float,
@@ -119,6 +128,13 @@ def convert(
     max_flash: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Flash that there is: kernels are chosen to fit; exit status 8 if none do.")
     ] = None,
+    max_cycles: Annotated[
+        str | None, typer.Option(metavar="COUNT", help="Estimated cycles of an inference, e.g. 2M, for --precision auto.")
+    ] = None,
+    max_loss: Annotated[
+        str | None,
+        typer.Option(metavar="LOSS", help="What --precision auto may lose: 0.5 (points of accuracy) or 40dB (signal to noise to keep)."),
+    ] = None,
     dump_ir: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the graph after every pass there, as text.")] = None,
     ram_curve: Annotated[
         bool, typer.Option("--ram-curve", help="Also look for what less RAM would cost: a table, ram_curve.svg and ram_curve.json.")
@@ -135,8 +151,10 @@ def convert(
     """
     shapes, values, states = parse_shapes(shape), parse_values(bind), parse_states(state)
     limits = parse_size(max_ram, "--max-ram"), parse_size(max_flash, "--max-flash")
+    most_cycles = parse_count(max_cycles, "--max-cycles")
     with command(json, quiet, debug) as terminal:
         from arenite import pipeline, report  # onnxruntime takes a second to import: --help need not wait for it
+        from arenite.precision import parse_loss
         from arenite.quantize import selected
 
         options = pipeline.ConvertOptions(
@@ -150,6 +168,7 @@ def convert(
             operators=tuple(operators),
             int16_layers=tuple(int16_layer),
             int4_layers=None if weights is Weights.int4 else tuple(int4_layer),
+            int4_loss_db=math.inf if int4_loss is None else int4_loss,
             float_layers=tuple(float_layer),
             least_db=least_sqnr,
             io=None if io is None else io.value,
@@ -161,6 +180,8 @@ def convert(
             methods=selected(quantize.value, method, no_method),
             name=name,
             limits=report.Limits(*limits),
+            max_cycles=most_cycles,
+            max_loss=None if max_loss is None else parse_loss(max_loss),
             dump_ir=dump_ir,
             ram_curve=ram_curve,
             strip_names=strip_names,
