@@ -28,10 +28,15 @@ def search(
     positions = {index: step for step, index in enumerate(plain.order)}
     ordered = graph.copy()
     ordered.nodes = [graph.nodes[index] for index in plain.order]
+
+    def planned(banded: Graph) -> MemoryPlan:
+        memory = plan(banded, keep_inputs=keep_inputs, order=range(len(banded.nodes)))
+        return replace(memory, notes=memory.notes[1:])  # the first says that the order was given: not by the user
+
     return Search(
         graph=ordered,
         plain=plain,
-        make_plan=lambda banded: plan(banded, keep_inputs=keep_inputs, order=range(len(banded.nodes))),
+        make_plan=planned,
         features=features,
         offers={positions[index]: offered for index, offered in offers.items()},
         kinds=kinds,
@@ -59,8 +64,3 @@ def moved_offers(graph: Graph, offers: Mapping[int, tuple[Offer, ...]], found: E
         if result in by_result and node.op not in ("Slice", "Concat", "Leading"):
             moved[index] = by_result.pop(result)
     return moved
-
-
-def only(kind: Kind, looking: Search) -> Search:
-    """The same search for one kind of bands."""
-    return replace(looking, kinds=(kind,))

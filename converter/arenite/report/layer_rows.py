@@ -11,7 +11,7 @@ COPY = "StridedCopy"
 
 
 def layer_rows(layers: Sequence[Layer]) -> list[tuple[str, Layer]]:
-    """Steps in words, and the layer: of one in bands MACs are summed up, and its result is the whole. Copies of rows are another row."""
+    """Steps in words, and the layer: of one in bands MACs are summed up, and its result is the whole. Copies are another row."""
     rows: list[tuple[str, Layer]] = []
     for steps in steps_of_rows(layers):
         parts = [layers[step] for step in steps]
@@ -19,8 +19,9 @@ def layer_rows(layers: Sequence[Layer]) -> list[tuple[str, Layer]]:
         if first.band is None:
             rows.append((str(steps[0]), first))
             continue
-        height = max(part.band[2] for part in parts if part.band is not None)
-        shape = (first.output_shape[0], height, *first.output_shape[2:]) if first.op != COPY else ()
+        ends = [part.band[2] for part in parts if part.band is not None]
+        height = max(ends) if first.op != COPY else sum(part.output_shape[1] for part in parts)
+        shape = (first.output_shape[0], height, *first.output_shape[2:])
         rows.append((f"{steps[0]}–{steps[-1]} ({len(steps)})", replace(first, macs=sum(part.macs for part in parts), output_shape=shape)))
     return rows
 
