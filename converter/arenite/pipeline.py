@@ -97,6 +97,8 @@ class ConvertOptions:
     """Names of ONNX nodes whose weights take four bits in an int8 model; None: all convolutions and fully connected layers."""
     int4_loss_db: float = math.inf
     """A layer with which the outputs would lose more signal to noise than this keeps eight bits: QuantizeOptions.int4_loss_db."""
+    int4_loss_db: float = math.inf
+    """A layer with which the outputs would lose more signal to noise than this keeps eight bits: QuantizeOptions.int4_loss_db."""
     least_db: float = LEAST_DB
     """An int8 model computes layers in float32, too, where 256 steps leave less of a typical sample: QuantizeOptions.least_db."""
     io: str | None = None
@@ -356,6 +358,10 @@ def _check_precision(options: ConvertOptions) -> None:
         raise QuantizationError(
             f"--weights int4 and --int4-layer are for layers that are int8, not for --precision {options.precision}. Leave them out."
         )
+    if options.precision not in QUANTIZED and options.int4_layers != ():
+        raise QuantizationError(
+            f"--weights int4 and --int4-layer are for layers that are int8, not for --precision {options.precision}. Leave them out."
+        )
     if options.precision not in QUANTIZED and options.io not in (None, "float32"):
         raise QuantizationError(
             f"--io {options.io} does not go with --precision {options.precision}: inputs and outputs are float32 there. Leave --io out."
@@ -375,6 +381,7 @@ def _quantize(
         int16_layers=options.int16_layers if options.precision in QUANTIZED else None,
         int16_weight_bits=8 if options.precision == "int16x8" else 16,
         int4_layers=options.int4_layers,
+        int4_loss_db=options.int4_loss_db,
         int4_loss_db=options.int4_loss_db,
         least_db=options.least_db,
         methods=options.methods,
@@ -533,6 +540,7 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
     words += ["--weights", "int4"] if options.int4_layers is None else []
     for layer in options.int4_layers or ():
         words += ["--int4-layer", layer]
+    words += ["--int4-loss", f"{options.int4_loss_db:g}"] if options.int4_loss_db < math.inf else []
     words += ["--int4-loss", f"{options.int4_loss_db:g}"] if options.int4_loss_db < math.inf else []
     words += [] if options.optimize == ConvertOptions().optimize else ["--optimize", options.optimize]
     words += method_flags(options.methods)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import math
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -96,6 +97,10 @@ def convert(
         float | None,
         typer.Option(metavar="DB", help="Layers with which the outputs would lose more signal to noise than this keep eight bits."),
     ] = None,
+    int4_loss: Annotated[
+        float | None,
+        typer.Option(metavar="DB", help="Layers with which the outputs would lose more signal to noise than this keep eight bits."),
+    ] = None,
     float_layer: Annotated[list[str], typer.Option(metavar="NAME", help="A layer to leave in float32; repeatable.")] = [],  # noqa: B006
     least_sqnr: Annotated[
         float,
@@ -168,6 +173,7 @@ def convert(
             operators=tuple(operators),
             int16_layers=tuple(int16_layer),
             int4_layers=None if weights is Weights.int4 else tuple(int4_layer),
+            int4_loss_db=math.inf if int4_loss is None else int4_loss,
             int4_loss_db=math.inf if int4_loss is None else int4_loss,
             float_layers=tuple(float_layer),
             least_db=least_sqnr,

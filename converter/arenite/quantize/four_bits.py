@@ -5,6 +5,7 @@ The layers that keep eight bits and come later are rounded anew, since they read
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
@@ -54,36 +55,66 @@ def four_bit_layers(graph: Graph, names: Sequence[str] | None, typed: Collection
     return frozenset(found)
 
 
-def stored_in_four_bits(found: Found, layers: frozenset[str], data: Dataset, advance: Advance | None = None) -> Found:
-    """`found` with the weights of `layers` in four bits, and what that does to the outputs."""
+def stored_in_four_bits(
+    found: Found, layers: frozenset[str], data: Dataset, advance: Advance | None = None, most_loss_db: float = math.inf
+) -> Found:
+    """`found` with the weights of `layers` in four bits, and what that does to the outputs.
+
+    A layer with which the outputs would lose more than `most_loss_db`, over samples that it has not learned from, keeps eight bits.
+    """
     learned, judged = divided(data, bool(found.draft.graph.states))
     judge = Judge(found.draft.graph, judged)
     before = judge.figure(found.draft)
     report = advance or (lambda stage, done, total: None)
-    draft = in_four_bits(found.draft, layers, learned, lambda done, total: report(METHOD, done, total))
+    draft, refused = in_four_bits(
+        found.draft,
+        layers,
+        learned,
+        lambda done, total: report(METHOD, done, total),
+        judge if most_loss_db < math.inf else None,
+        most_loss_db,
+    )
     after = judge.figure(draft)
-    effect = MethodEffect(METHOD, True, before.sqnr_db, after.sqnr_db, f"weights of {len(layers)} layers")
+    detail = f"weights of {len(layers) - len(refused)} layers"
+    if refused:
+        detail += f"; eight bits stay where four would lose more than {most_loss_db:g} dB: {', '.join(refused)}"
+    effect = MethodEffect(METHOD, True, before.sqnr_db, after.sqnr_db, detail)
     return replace(found, draft=draft, effects=(*found.effects, effect), judged=len(judge))
 
 
-def in_four_bits(draft: Draft, layers: Collection[str], data: Dataset, advance: Callable[[int, int], None]) -> Draft:
+def in_four_bits(
+    draft: Draft,
+    layers: Collection[str],
+    data: Dataset,
+    advance: Callable[[int, int], None],
+    judge: Judge | None = None,
+    most_loss_db: float = math.inf,
+) -> tuple[Draft, list[str]]:
     """`draft` with the weights of `layers`, first outputs of its Conv and FullyConnected, in four bits, by what they read over `data`.
 
-    Weights that the model itself has quantized are taken as they are, and stored in four bits where those hold them.
+    Weights that the model itself has quantized are taken as they are, and stored in four bits where those hold them. Also gives the names
+    of the layers with which the outputs would lose more than `most_loss_db`, as `judge` finds: these keep eight bits.
     """
     free = free_layers(draft)
     kept = set(layers) - {node.output for node in free}
     draft = draft.with_choices({name: WeightChoice(four_bits=True) for name in kept})
-    changed = False
+    changed, refused = False, list[str]()
     for done, layer in enumerate(free):
-        if layer.output in layers or changed:
-            draft = draft.with_choices(_chosen(draft, layer, data, layer.output in layers))
-            changed = True
+        candidate = draft
+        if layer.output in layers:
+            candidate = draft.with_choices(_chosen(draft, layer, data, four_bits=True))
+            if judge is not None and judge.sqnr_db(draft) - judge.sqnr_db(candidate) > most_loss_db:
+                refused.append(layer.name)
+                candidate = draft
+        if candidate is draft and changed:
+            candidate = draft.with_choices(_chosen(draft, layer, data, four_bits=False))
+        changed |= candidate is not draft
+        draft = candidate
         advance(done + 1, len(free))
-    return draft
+    return draft, refused
 
 
-def _chosen(draft: Draft, layer: Node, data: Dataset, four_bits: bool) -> dict[str, WeightChoice]:
+def _chosen(draft: Draft, layer: Node, data: Dataset, *, four_bits: bool) -> dict[str, WeightChoice]:
     lowering = draft.lowering()
     stored = stored_rows(lowering, [layer])
     if layer.output not in stored:

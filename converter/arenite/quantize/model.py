@@ -52,6 +52,8 @@ class QuantizeOptions:
     """Of these layers: 8 or 16."""
     int4_layers: tuple[str, ...] | None = ()
     """Names of ONNX nodes whose weights are to have four bits (four_bits.py); None: all convolutions and fully connected layers."""
+    int4_loss_db: float = math.inf
+    """A layer with which the outputs would lose more signal to noise than this, in dB, keeps eight bits after all."""
     unbounded: frozenset[str] = frozenset()
     """First outputs of nodes that see values which are not finite: found out by quantize()."""
     least_db: float = LEAST_DB
@@ -200,7 +202,7 @@ def settle(
         )
     layers = four_bit_layers(found.draft.graph, options.int4_layers, found.draft.typed)
     if layers:
-        found = stored_in_four_bits(found, layers, data, searching)
+        found = stored_in_four_bits(found, layers, data, searching, options.int4_loss_db)
     return Settled(options, data, found)
 
 

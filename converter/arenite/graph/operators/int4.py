@@ -30,7 +30,7 @@ def words(taps: int) -> int:
     return -(-taps // 8)
 
 
-def factors(rows: NDArray[np.integer]) -> NDArray[np.int64] | None:
+def factors(rows: NDArray[np.generic]) -> NDArray[np.int64] | None:
     """The least factor of every group of the filters `rows` [filters, taps], [filters, groups]; None where a group has none.
 
     With a factor f of its group a weight is q · f, LOWEST ≤ q ≤ HIGHEST.
