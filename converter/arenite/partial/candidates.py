@@ -21,6 +21,8 @@ BANDS = (2, 3, 4, 6, 8, 12, 16)
 """Into how many bands results are cut whose halos are computed again."""
 COPY_CYCLES = 0.75
 """Of a byte that is copied."""
+REAL_MAC = 3.0
+"""Cycles of a multiply-accumulate of float32."""
 CALL_CYCLES = 300
 """Of a kernel call, around its loops."""
 
@@ -76,11 +78,12 @@ def scratch(graph: Graph, node: Node) -> int:
 
 
 def macs(graph: Graph) -> int:
-    total = 0
-    for node in graph.nodes:
-        operands = [None if name is None else graph.tensors[name] for name in node.inputs]
-        total += OPERATORS[node.op].macs(operands, graph.tensors[node.output].shape)
-    return total
+    return sum(node_macs(graph, node) for node in graph.nodes)
+
+
+def node_macs(graph: Graph, node: Node) -> int:
+    operands = [None if name is None else graph.tensors[name] for name in node.inputs]
+    return OPERATORS[node.op].macs(operands, graph.tensors[node.output].shape)
 
 
 def kept_bytes(graph: Graph) -> int:
@@ -98,8 +101,9 @@ def graph_cycles(graph: Graph, features: frozenset[str]) -> float:
     """Estimated, of the layers that partial execution changes: products, copies and calls."""
     total = COPY_CYCLES * kept_bytes(graph)
     for node in graph.nodes:
-        if node.op in ("Conv", "DepthwiseConv") and node.attributes.get("variant") != "float32":
-            total += cycles(graph, node, str(node.attributes["variant"]), features)
+        if node.op in ("Conv", "DepthwiseConv"):
+            variant = str(node.attributes["variant"])
+            total += REAL_MAC * node_macs(graph, node) if variant == "float32" else cycles(graph, node, variant, features)
         if node.op not in ("Concat", "Slice", "Reshape"):
             total += CALL_CYCLES
     return total

@@ -76,6 +76,10 @@ class Search:
         """The cheapest execution found whose arena has `limit` bytes at most; where none has, the one with the smallest arena."""
         best = Execution(self.graph, self.plain)
         current = best
+        # Below what inputs or outputs take there is nothing to find: the best is looked for near that.
+        limit = max(
+            limit, *(sum(self.graph.tensors[name].bytes for name in set(names)) for names in (self.graph.inputs, self.graph.outputs))
+        )
         for _ in range(MOST_GROUPS):
             if current.plan.arena_bytes <= limit:
                 return current
