@@ -28,7 +28,7 @@ from arenite.graph.verifier import verify
 from arenite.own_operators import used_operators
 from arenite.partial import Curve, Execution, curve, fit, moved_offers, search, sentences, shortage
 from arenite.passes import optimize
-from arenite.plan import MemoryPlan, plan
+from arenite.plan import ARENA, Memory, MemoryPlan, plan
 from arenite.precision import Budgets, Chosen, CostModel, LossLimit
 from arenite.precision import search as search_precisions
 from arenite.precision.describe import trade_off
@@ -97,8 +97,6 @@ class ConvertOptions:
     """Names of ONNX nodes whose weights take four bits in an int8 model; None: all convolutions and fully connected layers."""
     int4_loss_db: float = math.inf
     """A layer with which the outputs would lose more signal to noise than this keeps eight bits: QuantizeOptions.int4_loss_db."""
-    int4_loss_db: float = math.inf
-    """A layer with which the outputs would lose more signal to noise than this keeps eight bits: QuantizeOptions.int4_loss_db."""
     least_db: float = LEAST_DB
     """An int8 model computes layers in float32, too, where 256 steps leave less of a typical sample: QuantizeOptions.least_db."""
     io: str | None = None
@@ -111,6 +109,8 @@ class ConvertOptions:
     name: str | None = None
     """C identifier. None: made from the file's name."""
     limits: Limits = field(default_factory=Limits)
+    memories: tuple[Memory, ...] = ()
+    """RAMs of the target, the fastest first; none: one arena, as large as is needed. Their capacities are limits, too."""
     ram_curve: bool = False
     """Also look for what less RAM would cost: ram_curve.svg and ram_curve.json."""
     dump_ir: Path | None = None
@@ -263,7 +263,7 @@ def _build(
         return code_bytes(kernels, features) if counts_code else 0
 
     choice = choose_variants(quantized.graph, prices.offers, code, options.optimize, most)
-    memory = plan(choice.graph, keep_inputs=options.keep_inputs)
+    memory = plan(choice.graph, keep_inputs=options.keep_inputs, memories=options.memories or (ARENA,))
     execution = _within_ram(choice, memory, prices, options)
     program = build_program(
         execution.graph,
@@ -287,6 +287,8 @@ def _build(
 
 def _within_ram(choice: Choice, memory: MemoryPlan, prices: _Prices, options: ConvertOptions) -> Execution:
     """What --max-ram asks for: the graph as it is where its plan will do, else parts of it in bands of rows. Raises PlanError."""
+    if options.memories:
+        return Execution(choice.graph, memory)  # a search for bands would want to know which memory is short
     session = session_bytes(len(memory.memories))
     limit = options.limits.ram_bytes
     looking = search(choice.graph, memory, features=_features(options), offers=prices.offers, keep_inputs=options.keep_inputs)
@@ -297,7 +299,7 @@ def _within_ram(choice: Choice, memory: MemoryPlan, prices: _Prices, options: Co
 
 
 def _curve(choice: Choice, prices: _Prices, options: ConvertOptions) -> Curve:
-    memory = plan(choice.graph, keep_inputs=options.keep_inputs)
+    memory = plan(choice.graph, keep_inputs=options.keep_inputs, memories=options.memories or (ARENA,))
     looking = search(choice.graph, memory, features=_features(options), offers=prices.offers, keep_inputs=options.keep_inputs)
     return curve(choice.graph, looking, session_bytes(len(memory.memories)))
 
@@ -358,10 +360,6 @@ def _check_precision(options: ConvertOptions) -> None:
         raise QuantizationError(
             f"--weights int4 and --int4-layer are for layers that are int8, not for --precision {options.precision}. Leave them out."
         )
-    if options.precision not in QUANTIZED and options.int4_layers != ():
-        raise QuantizationError(
-            f"--weights int4 and --int4-layer are for layers that are int8, not for --precision {options.precision}. Leave them out."
-        )
     if options.precision not in QUANTIZED and options.io not in (None, "float32"):
         raise QuantizationError(
             f"--io {options.io} does not go with --precision {options.precision}: inputs and outputs are float32 there. Leave --io out."
@@ -381,7 +379,6 @@ def _quantize(
         int16_layers=options.int16_layers if options.precision in QUANTIZED else None,
         int16_weight_bits=8 if options.precision == "int16x8" else 16,
         int4_layers=options.int4_layers,
-        int4_loss_db=options.int4_loss_db,
         int4_loss_db=options.int4_loss_db,
         least_db=options.least_db,
         methods=options.methods,
@@ -541,7 +538,8 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
     for layer in options.int4_layers or ():
         words += ["--int4-layer", layer]
     words += ["--int4-loss", f"{options.int4_loss_db:g}"] if options.int4_loss_db < math.inf else []
-    words += ["--int4-loss", f"{options.int4_loss_db:g}"] if options.int4_loss_db < math.inf else []
+    if options.memories:
+        words += ["--memory", ",".join(m.name if m.capacity is None else f"{m.name}={m.capacity}" for m in options.memories)]
     words += [] if options.optimize == ConvertOptions().optimize else ["--optimize", options.optimize]
     words += method_flags(options.methods)
     words += [] if options.least_db == LEAST_DB else ["--least-sqnr", f"{options.least_db:g}"]

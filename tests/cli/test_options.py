@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import typer
-from arenite.cli.options import parse_shapes, parse_size, parse_states, parse_values
+from arenite.cli.options import parse_memories, parse_shapes, parse_size, parse_states, parse_values
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,3 +56,14 @@ def test_states():
 def test_no_states(texts):
     with pytest.raises(typer.BadParameter):
         parse_states(texts)
+
+
+def test_memories():
+    assert parse_memories(None) == ()
+    assert parse_memories("dtcm=64k,sram_2=1M,sdram") == (("dtcm", 65536), ("sram_2", 1 << 20), ("sdram", None))
+
+
+@pytest.mark.parametrize("text", ["", "=64k", "a=", "a=64kB", "a,b=1k", "a=1k,A=2k", "a=1k,,b", "a b=1k", "1a=1k", "a=1k,b=-1"])
+def test_no_memories(text):
+    with pytest.raises(typer.BadParameter):
+        parse_memories(text)

@@ -17,7 +17,7 @@ from arenite.emit.c_control import CONTROL
 from arenite.emit.c_text import comment, integer, needs_math, real
 from arenite.emit.flat import serialize
 from arenite.emit.kernels import kernel_function, params_type
-from arenite.errors import PlanError
+from arenite.emit.program import Storage
 from arenite.graph import OPERATORS, DType, Graph, Node, Quantization, Tensor
 from arenite.plan import Memory
 from arenite.targets.sources import native_root
@@ -234,10 +234,39 @@ def test_deterministic(make_program: Make) -> None:
     assert sources(make_program()) == sources(make_program())
 
 
-def test_one_arena_only(make_program: Make) -> None:
-    program = make_program(memories=(Memory("dtcm", 64), Memory("sdram")))
-    with pytest.raises(PlanError, match="tensors lie in sdram, but the compiled form has one arena only"):
-        sources(program)
+def test_further_memories(make_program: Make) -> None:
+    """Each that holds something is one more pointer behind the arena, of every function; its name is no other in the file."""
+    program = make_program(memories=(Memory("dtcm", 64), Memory("int", 16), Memory("Values"), Memory("unused")))
+    assert program.memory_bytes[0] <= 64 and program.memory_bytes[1] <= 16 and program.memory_bytes[2] and not program.memory_bytes[3]
+    files = sources(program)
+    names = ["int_"] * (program.memory_bytes[1] > 0) + ["Values"]
+    pointers = "".join(f", void *{name}" for name in names)
+    constant = "".join(f", const void *{name}" for name in names)
+    for declaration in (
+        f"void example_invoke(void *arena{pointers});",
+        f"void *example_input(void *arena{pointers}, int index);",
+        f"void *example_output(void *arena{pointers}, int index);",
+        f"void example_reset(void *arena{pointers});",
+        f"void example_quantize_input(void *arena{pointers}, int index, const float *values);",
+        f"void example_dequantize_output(const void *arena{constant}, int index, float *values);",
+        f"#define EXAMPLE_ARENA_BYTES {program.memory_bytes[0]}",
+        f"#define EXAMPLE_MEMORY_VALUES_BYTES {program.memory_bytes[2]}",
+    ):
+        assert declaration in files["example.h"], declaration
+    assert "#define EXAMPLE_MODEL_REGIONS 4" in files["example_model.h"]
+    assert f"#define EXAMPLE_MODEL_MEMORY_VALUES_BYTES {program.memory_bytes[2]} /* region 2 */" in files["example_model.h"]
+    assert "UNUSED" not in files["example.h"]
+    for tensor in program.tensors:
+        if tensor.storage is Storage.REGION and tensor.memory == 2:
+            assert f"Values + {tensor.offset}" in files["example.c"]
+
+
+@pytest.mark.parametrize("capacity", [0, 16, 64])
+def test_further_memories_compile(make_program: Make, tmp_path: Path, capacity: int) -> None:
+    nothing = Graph("nothing", inputs=["x"], outputs=["x"])
+    nothing.add(Tensor("x", (1, 3), DType.INT8, quantization=Quantization.per_tensor(0.5, 0)))
+    for graph in (None, float_edges(), nothing):
+        compile_all(sources(make_program(graph, memories=(Memory("dtcm", capacity), Memory("index")))), tmp_path)
 
 
 def test_scratch_is_the_last_argument(make_program: Make) -> None:

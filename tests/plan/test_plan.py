@@ -12,6 +12,7 @@ from arenite.errors import PlanError
 from arenite.graph import OPERATORS, DType, Graph, Node, Quantization, Tensor
 from arenite.graph.operators.declaration import Overlap
 from arenite.plan import Memory, MemoryKind, MemoryPlan, check, plan
+from arenite.plan.traffic import traffic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ def invented_distances() -> Iterator[None]:
                 OPERATORS[op],
                 overlaps=lambda node, inputs, outputs: node.attributes.get("overlaps", {}),
                 scratch=lambda node, inputs, outputs: node.attributes.get("scratch", 0),
+                macs=lambda inputs, output: 0,
             )
             patch.setitem(OPERATORS, op, invented)
         yield
@@ -136,6 +138,40 @@ def test_two_memories(graph: Graph, capacity: int) -> None:
     made = plan(graph, memories=(fast, Memory("sdram")))
     check(graph, made)
     assert made.memory_bytes[0] <= 16 * capacity
+    alone = plan(graph)
+    if alone.arena_bytes <= 16 * capacity:
+        assert made.memory_bytes == (alone.arena_bytes, 0)
+    elsewhere = [name for name, place in made.placements.items() if place.memory == 1] + [i for i, p in made.scratch.items() if p.memory]
+    assert bool(elsewhere) == (made.memory_bytes[1] > 0)
+
+
+def test_the_fast_memory_holds_what_is_used_most_for_its_size() -> None:
+    """A value that is read three times stays; one as large that waits for a single reader goes on, wherever it stands."""
+    for hot, cold in (("x0", "x1"), ("x1", "x0")):
+        graph = Graph("traffic", inputs=[])
+        graph.inputs += [add(graph, "x0", (1, 64)), add(graph, "x1", (1, 64))]
+        twice = apply(graph, "Add", [hot, hot], (1, 64))
+        value = apply(graph, "Add", [apply(graph, "Add", [twice, twice], (1, 64)), hot], (1, 64))
+        graph.outputs = [apply(graph, "Add", [value, cold], (1, 64))]
+        moved = traffic(graph)
+        assert moved.tensors[hot] == 64 + 3 * 64 and moved.tensors[cold] == 2 * 64
+        made = plan(graph, memories=(Memory("dtcm", 128), Memory("sdram")))
+        check(graph, made)
+        assert made.placements[hot].memory == 0 and made.placements[cold].memory == 1
+
+
+def test_traffic_of_windows() -> None:
+    """Of a 3x3 convolution, every pixel is gathered about nine times; each product reads its input through scratch memory."""
+    graph = Graph("windows", inputs=[])
+    graph.inputs.append(add(graph, "x", (1, 8, 8, 4)))
+    graph.add_constant("w", np.zeros((16, 3, 3, 4), np.int8))
+    graph.nodes.append(Node("Conv", "n", ("x", "w"), ("y",), {}))
+    graph.outputs.append(add(graph, "y", (1, 8, 8, 16)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(OPERATORS, "Conv", replace(OPERATORS["Conv"], macs=lambda inputs, output: prod(output) * 36))
+        moved = traffic(graph)
+    assert moved.tensors == {"x": 256 + 9 * 256, "y": 2 * 1024}
+    assert moved.scratch == {0: 9 * 256 + 64 * 16 * 36 // 2}
 
 
 def ds_cnn() -> Graph:

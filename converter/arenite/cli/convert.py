@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import math
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +11,7 @@ import typer
 from rich.text import Text
 
 from arenite.cli.console import Debug, Json, Operators, Quiet, command
-from arenite.cli.options import parse_count, parse_shapes, parse_size, parse_states, parse_values
+from arenite.cli.options import parse_count, parse_memories, parse_shapes, parse_size, parse_states, parse_values
 from arenite.errors import PlanError
 
 
@@ -97,10 +96,6 @@ def convert(
         float | None,
         typer.Option(metavar="DB", help="Layers with which the outputs would lose more signal to noise than this keep eight bits."),
     ] = None,
-    int4_loss: Annotated[
-        float | None,
-        typer.Option(metavar="DB", help="Layers with which the outputs would lose more signal to noise than this keep eight bits."),
-    ] = None,
     float_layer: Annotated[list[str], typer.Option(metavar="NAME", help="A layer to leave in float32; repeatable.")] = [],  # noqa: B006
     least_sqnr: Annotated[
         float,
@@ -130,6 +125,12 @@ def convert(
             help="RAM that there is, e.g. 64k: where a plain plan needs more, layers run in bands of rows; exit status 8 if none fits.",
         ),
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=SIZE,…", help="RAMs that there are, the fastest first, e.g. dtcm=64k,sram=256k,sdram; the last needs no size."
+        ),
+    ] = None,
     max_flash: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Flash that there is: kernels are chosen to fit; exit status 8 if none do.")
     ] = None,
@@ -156,9 +157,11 @@ def convert(
     """
     shapes, values, states = parse_shapes(shape), parse_values(bind), parse_states(state)
     limits = parse_size(max_ram, "--max-ram"), parse_size(max_flash, "--max-flash")
+    memories = parse_memories(memory)
     most_cycles = parse_count(max_cycles, "--max-cycles")
     with command(json, quiet, debug) as terminal:
         from arenite import pipeline, report  # onnxruntime takes a second to import: --help need not wait for it
+        from arenite.plan import Memory
         from arenite.precision import parse_loss
         from arenite.quantize import selected
 
@@ -174,7 +177,6 @@ def convert(
             int16_layers=tuple(int16_layer),
             int4_layers=None if weights is Weights.int4 else tuple(int4_layer),
             int4_loss_db=math.inf if int4_loss is None else int4_loss,
-            int4_loss_db=math.inf if int4_loss is None else int4_loss,
             float_layers=tuple(float_layer),
             least_db=least_sqnr,
             io=None if io is None else io.value,
@@ -186,6 +188,7 @@ def convert(
             methods=selected(quantize.value, method, no_method),
             name=name,
             limits=report.Limits(*limits),
+            memories=tuple(Memory(*each) for each in memories),
             max_cycles=most_cycles,
             max_loss=None if max_loss is None else parse_loss(max_loss),
             dump_ir=dump_ir,

@@ -74,3 +74,18 @@ def parse_count(value: str | None, option: str) -> int | None:
     if match is None:
         raise typer.BadParameter(f"{value!r} is no count: write 2500000, or 2.5M", param_hint=option)
     return round(float(match[1]) * {"": 1, "k": 1_000, "m": 1_000_000}[match[2].lower()])
+
+
+def parse_memories(value: str | None) -> tuple[tuple[str, int | None], ...]:
+    """`dtcm=64k,sram=256k,sdram` → (("dtcm", 65536), ("sram", 262144), ("sdram", None)). Raises typer.BadParameter."""
+    memories: dict[str, int | None] = {}
+    for part in value.split(",") if value is not None else ():
+        name, separator, size = part.partition("=")
+        if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is None:
+            raise typer.BadParameter(f"{part!r} is not NAME=SIZE: a memory's name is letters and digits", param_hint="--memory")
+        if name.lower() in (known.lower() for known in memories):
+            raise typer.BadParameter(f"the memory {name!r} is there twice", param_hint="--memory")
+        if None in memories.values():
+            raise typer.BadParameter(f"only the last memory may have no size, {name!r} follows one", param_hint="--memory")
+        memories[name] = parse_size(size, "--memory") if separator else None
+    return tuple(memories.items())

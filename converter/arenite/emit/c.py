@@ -10,9 +10,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from arenite.emit import c_text
 from arenite.emit.c_layers import Layer, layers
+from arenite.emit.c_memories import further_memories, pointers
 from arenite.emit.kernels import own_operators, resolver_entries
 from arenite.emit.program import Port, Program, ProgramState, ProgramTensor, Storage
-from arenite.errors import PlanError
 from arenite.graph import DType
 from arenite.version import __version__
 
@@ -28,13 +28,10 @@ MODEL_BYTES_PER_LINE = 22
 
 
 def write_sources(program: Program, arn: bytes) -> dict[str, str]:
-    """C sources by file name. `arn` is the serialized program.
-
-    Raises PlanError where the program uses more memories than the arena, which the compiled form does not know.
-    """
-    _require_single_memory(program)
+    """C sources by file name. `arn` is the serialized program."""
     name = program.name
     upper = name.upper()
+    further = further_memories(program)
     context = {
         "name": name,
         "upper": upper,
@@ -42,13 +39,20 @@ def write_sources(program: Program, arn: bytes) -> dict[str, str]:
         "calibrated": int(program.calibrated),
         "precision": program.precision,
         "arena_bytes": program.arena_bytes,
+        "further": further,
+        "parameters": "".join(f", void *{memory.name}" for memory in further),
+        "const_parameters": "".join(f", const void *{memory.name}" for memory in further),
+        "arguments": "".join(f", {memory.name}" for memory in further),
+        "region_count": len(program.memories),
         "weight_bytes": program.weight_bytes,
         "macs": f"{program.macs:,}",
         "inputs": [_port(program, port, i, "INPUT") for i, port in enumerate(program.inputs)],
         "outputs": [_port(program, port, i, "OUTPUT") for i, port in enumerate(program.outputs)],
         "states": [_state(program, state) for state in program.states],
     }
-    taken = {f"{name}_{function}" for function in ("invoke", "input", "output", "reset", "quantize_input", "dequantize_output")}
+    taken = {memory.name for memory in further} | {
+        f"{name}_{function}" for function in ("invoke", "input", "output", "reset", "quantize_input", "dequantize_output")
+    }
     described = layers(program, taken)
     own = [own_operator.c.header.rpartition("/")[2] for own_operator in own_operators(program)]
     return {
@@ -61,15 +65,6 @@ def write_sources(program: Program, arn: bytes) -> dict[str, str]:
 
 def _render(template: str, **context: object) -> str:
     return _TEMPLATES.get_template(template).render(**context)
-
-
-def _require_single_memory(program: Program) -> None:
-    beyond = [memory.name for memory, size in zip(program.memories[1:], program.memory_bytes[1:], strict=True) if size]
-    if beyond:
-        raise PlanError(
-            f"{program.name}: tensors lie in {', '.join(beyond)}, but the compiled form has one arena only; "
-            "raise the capacity of the first memory, or use the .arn file with the interpreter"
-        )
 
 
 def _includes(program: Program, described: list[Layer], own: list[str]) -> list[list[str]]:
@@ -94,7 +89,7 @@ def _port(program: Program, port: Port, index: int, direction: str) -> dict[str,
     """What the templates say about an input or output."""
     tensor = program.tensors[port.tensor]
     if tensor.storage is not Storage.REGION:
-        raise ValueError(f"{port.name}: an input or output must be in the arena")
+        raise ValueError(f"{port.name}: an input or output must be in a memory")
     scale, zero_point = 0.0, 0
     if tensor.quantization is not None:
         scale, zero_point = float(tensor.quantization.scale), int(tensor.quantization.zero_point)
@@ -113,6 +108,7 @@ def _port(program: Program, port: Port, index: int, direction: str) -> dict[str,
         "macro": f"{program.name.upper()}_{direction}_{index}",
         "bytes": tensor.bytes,
         "elements": tensor.elements,
+        "base": pointers(further_memories(program))[tensor.memory],
         "offset": tensor.offset,
         "scale": c_text.real(scale),
         "zero_point": zero_point,
@@ -130,11 +126,13 @@ def _state(program: Program, state: ProgramState) -> dict[str, object]:
     zero_point = 0 if beginning.quantization is None or beginning.dtype.itemsize != 1 else int(beginning.quantization.zero_point)
     shape = ", ".join(str(size) for size in beginning.shape)
     text = f'"{c_text.comment(beginning.name)}": {beginning.dtype.value} [{shape}], from "{c_text.comment(end.name)}"'
+    bases = pointers(further_memories(program))
     return {
         "text": c_text.wrapped(f"state {text}", " ").removeprefix(" /* ").removesuffix(" */"),
         "title": c_text.comment(beginning.name),
         "bytes": beginning.bytes,
-        "from": end.offset,
+        "from": f"{bases[end.memory]} + {end.offset}",
+        "base": bases[beginning.memory],
         "to": beginning.offset,
         "zero_point": zero_point,
     }

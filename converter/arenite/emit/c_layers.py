@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from arenite.emit import c_text
 from arenite.emit.c_control import CONTROL, Blocks, indented
+from arenite.emit.c_memories import further_memories, pointers
 from arenite.emit.constants import alignment
 from arenite.emit.identifiers import layer_names, unique
 from arenite.emit.kernels import kernel_function, params_type
@@ -30,7 +31,7 @@ def layers(program: Program, taken: Iterable[str]) -> list[Layer]:
     for call in program.calls:
         nodes.setdefault(_layer_key(call), call.name or OPERATORS[call.op].name)
     names = dict(zip(nodes, layer_names(list(nodes.values()), taken), strict=True))
-    writer = _Writer(program, set(taken))
+    writer = _Writer(program, set(taken), pointers(further_memories(program)))
     blocks = Blocks(program.calls, writer.pointer)
     described = []
     for at, call in enumerate(program.calls):
@@ -50,6 +51,8 @@ def _layer_key(call: Call) -> tuple[int | str, str]:
 class _Writer:
     program: Program
     used: set[str]
+    pointers: dict[int, str]
+    """The C name of each memory's first byte."""
     constants: dict[int, str] = field(default_factory=dict)
     """C name by index of the constant tensor."""
     records: dict[str, str] = field(default_factory=dict)
@@ -129,7 +132,7 @@ class _Writer:
         if index in self.constants:
             return self.constants[index]
         tensor = self.program.tensors[index]
-        place = f"arena + {tensor.offset}"
+        place = f"{self.pointers[tensor.memory]} + {tensor.offset}"
         if as_bytes or tensor.dtype is DType.INT8:
             return place
         return f"({c_text.C_TYPES[tensor.dtype]} *)(void *)({place})"
@@ -143,7 +146,13 @@ class _Writer:
         text = f"{call.name or call.op}{rows}: {call.op}{variant} {_flow(map(_shape, operands), map(_shape, outputs))}"
         if call.macs:
             text += f", {call.macs:,} MACs"
-        return f"{text}; arena {_flow(map(_place, operands), map(_place, outputs))}"
+        places = _flow(map(self._place, operands), map(self._place, outputs))
+        return f"{text}; arena {places}" if len(self.pointers) == 1 else f"{text}; {places}"
+
+    def _place(self, tensor: ProgramTensor) -> str:
+        """In the arena, which a comment names once, or with the memory's name where there are several."""
+        place = f"[{tensor.offset}, {tensor.offset + tensor.bytes})"
+        return place if len(self.pointers) == 1 else f"{self.pointers[tensor.memory]} {place}"
 
 
 def _flow(sources: Iterable[str], targets: Iterable[str]) -> str:
@@ -152,10 +161,6 @@ def _flow(sources: Iterable[str], targets: Iterable[str]) -> str:
 
 def _shape(tensor: ProgramTensor) -> str:
     return "x".join(str(size) for size in tensor.shape) or "scalar"
-
-
-def _place(tensor: ProgramTensor) -> str:
-    return f"[{tensor.offset}, {tensor.offset + tensor.bytes})"
 
 
 def _record(call: Call, name: str) -> str:

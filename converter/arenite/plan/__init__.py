@@ -2,6 +2,6 @@
 
 from arenite.plan.check import check
 from arenite.plan.memory_plan import Memory, MemoryKind, MemoryPlan, Placement
-from arenite.plan.planner import plan
+from arenite.plan.planner import ARENA, plan
 
-__all__ = ["Memory", "MemoryKind", "MemoryPlan", "Placement", "check", "plan"]
+__all__ = ["ARENA", "Memory", "MemoryKind", "MemoryPlan", "Placement", "check", "plan"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from arenite.errors import PlanError
@@ -10,11 +10,12 @@ from arenite.graph import Graph
 from arenite.plan.aliasing import is_view, nested, overlapping, parts, sharings, views
 from arenite.plan.blocks import Block, Packing, Sharing
 from arenite.plan.bodies import planned_part
+from arenite.plan.distribution import distribute
 from arenite.plan.lifetimes import Lifetime, lifetimes
-from arenite.plan.memory_plan import Memory, MemoryKind, MemoryPlan, Placement
-from arenite.plan.offsets import Offsets, assign
+from arenite.plan.memory_plan import Memory, MemoryPlan, Placement
 from arenite.plan.schedule import schedule
 from arenite.plan.states import peak
+from arenite.plan.traffic import Traffic, traffic
 from arenite.plan.work import Bodies, round_up, scratch_bytes, with_views, work
 
 ARENA = Memory("arena")
@@ -27,9 +28,9 @@ def plan(
 ) -> MemoryPlan:
     """Where every tensor of `graph` (int8 form) lies, and when.
 
-    `keep_inputs`: no input is overwritten; those that are states never are. `memories`: memory 0 is the arena; what does not fit its
-    capacity goes to the others, in turn. `order`: indices into graph.nodes to execute in this order; None: the planner chooses the one of
-    least peak.
+    `keep_inputs`: no input is overwritten; those that are states never are. `memories`: the fastest first, memory 0 is the arena; what
+    does not fit its capacity goes to the others, in turn (plan.distribution). `order`: indices into graph.nodes to execute in this order;
+    None: the planner chooses the one of least peak.
 
     Raises PlanError where the memories are too small or an output is a constant, ValueError where `order` is none of this graph.
     """
@@ -108,7 +109,10 @@ def _place(
     roots = views(graph)
     items = [*_tensor_items(graph, spans, roots, granule), *_scratch_items(graph, order, bodies, granule)]
     allowed = _sharings(graph, order, items, roots, granule)
-    shares = _distribute(graph.name, items, allowed, memories, granule)
+    moved = traffic(graph) if len(memories) > 1 else Traffic({}, {})
+    weights = [_bytes_moved(item, moved) for item in items]
+    shares = distribute(graph.name, [item.block for item in items], weights, allowed, memories, granule)
+    notes = (*notes, *_traffic_notes(memories, [(sum(weights[i] for i in share), layout.bytes) for share, layout in shares]))
 
     placements: dict[str, Placement] = {}
     scratch: dict[int, Placement] = {}
@@ -147,6 +151,19 @@ def _tensor_items(graph: Graph, spans: Mapping[str, Lifetime], roots: Mapping[st
         life = Lifetime.union(spans[name] for name in names)
         items.append(_Item(Block(round_up(graph.tensors[root].bytes, granule), life.first, life.last), tensors=tuple(names)))
     return items
+
+
+def _bytes_moved(item: _Item, moved: Traffic) -> int:
+    scratch = 0 if item.scratch is None else moved.scratch.get(item.scratch, 0)
+    return scratch + sum(moved.tensors.get(name, 0) for name in item.tensors)
+
+
+def _traffic_notes(memories: Sequence[Memory], shares: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """What each memory has of the traffic, where several hold something. `shares`: traffic and bytes of each."""
+    total = sum(moved for moved, _ in shares)
+    if total and sum(size > 0 for _, size in shares) > 1:
+        for memory, (moved, size) in zip(memories, shares, strict=True):
+            yield f"{memory.name} holds {size:,} bytes, and {moved / total:.1%} of what an inference reads and writes (estimated)"
 
 
 def _scratch_items(graph: Graph, order: Sequence[int], bodies: Bodies, granule: int) -> list[_Item]:
@@ -194,42 +211,3 @@ def _aliases(
         if is_view(graph, graph.nodes[index]):
             found[graph.nodes[index].output] = graph.nodes[index].input
     return {name: found[name] for name in placements if name in found}
-
-
-def _distribute(
-    file: str, items: Sequence[_Item], allowed: Mapping[tuple[int, int], Sharing], memories: Sequence[Memory], granule: int
-) -> list[tuple[list[int], Offsets]]:
-    """For each memory the items that it holds, by number, first the arena; what does not fit goes on to the next.
-
-    Where not all fits, the largest block at the busiest step goes on, until the rest fits: large blocks relieve the peak at
-    the cost of the fewest tensors in the slower memory.
-    """
-    shares: list[tuple[list[int], Offsets]] = []
-    left, needed = list(range(len(items))), 0
-    for memory in memories:
-        if memory.kind is not MemoryKind.ARENA:
-            shares.append(([], assign(Packing(()))))
-            continue
-        share, left = left, []
-        layout = assign(_packing(items, share, allowed), granule)
-        needed = layout.bytes
-        while memory.capacity is not None and layout.bytes > memory.capacity:
-            packing = _packing(items, share, allowed)
-            largest = max(packing.live[packing.busiest_step()], key=lambda i: packing.blocks[i].bytes)
-            left.append(share.pop(largest))
-            layout = assign(_packing(items, share, allowed), granule)
-        shares.append((share, layout))
-    if left:
-        holding = ", ".join(f"{memory.name} {memory.capacity:,} bytes" for memory in memories if memory.capacity is not None)
-        raise PlanError(
-            f"{file}: the tensors do not fit: {needed:,} bytes are needed beyond what other memories hold, there are {holding}; "
-            "raise the limit, or make the layers at the peak smaller"
-        )
-    return shares
-
-
-def _packing(items: Sequence[_Item], share: Sequence[int], allowed: Mapping[tuple[int, int], Sharing]) -> Packing:
-    """Of the items of one memory."""
-    numbers = {item: number for number, item in enumerate(share)}
-    among = {(numbers[a], numbers[b]): sharing for (a, b), sharing in allowed.items() if a in numbers and b in numbers}
-    return Packing(tuple(items[i].block for i in share), among)

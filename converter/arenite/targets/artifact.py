@@ -43,8 +43,8 @@ class ArtifactModel:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     arena_bytes: int
-    extra_regions: int
-    """Regions of the plan besides the arena."""
+    further_memories: tuple[int, ...]
+    """Bytes of each region of the plan besides the arena."""
 
     @classmethod
     def read(cls, folder: Path) -> ArtifactModel:
@@ -65,7 +65,7 @@ class ArtifactModel:
             inputs=tuple(Port(port.name, port.shape, np.dtype(port.dtype)) for port in model.inputs),
             outputs=tuple(Port(port.name, port.shape, np.dtype(port.dtype)) for port in model.outputs),
             arena_bytes=model.arena_bytes,
-            extra_regions=len(model.regions) - 1,
+            further_memories=tuple(region.size for region in model.regions[1:]),
         )
 
     @property

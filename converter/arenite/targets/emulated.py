@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from arenite.errors import ArtifactError, ToolError
+from arenite.errors import ToolError
 from arenite.targets.artifact import ArtifactModel
 from arenite.targets.block_counts import CallCounts
 from arenite.targets.board import Board, board_named
@@ -132,8 +132,6 @@ def build_run_model(model: ArtifactModel, form: Form, board: Board, *, optimize:
 
     Raises ToolError, and ArtifactError where files are missing.
     """
-    if model.extra_regions:
-        raise ArtifactError(f"{model.arn_path} uses {model.extra_regions} memories besides the arena: run_model gives it the arena alone")
     firmware = native_root() / "firmware"
     app = firmware / "apps" / "run_model"
     main = (firmware / "apps" / "profile_model" / "main.c", firmware / "cortex_m" / "layer_cycles.c") if profiling else (app / "main.c",)
@@ -158,6 +156,7 @@ def build_run_model(model: ArtifactModel, form: Form, board: Board, *, optimize:
 def app_model_header(model: ArtifactModel, form: Form) -> Path:
     """arn_app_model.h, which tells run_model the names of a model (firmware/apps/run_model/interpreted.c and compiled.c say which)."""
     name, upper = model.name, model.name.upper()
+    used = {i: size for i, size in enumerate(model.further_memories, 1) if size}
     if form is Form.INTERPRETED:
         lines = [
             f'#include "{name}_model.h"',
@@ -166,6 +165,9 @@ def app_model_header(model: ArtifactModel, form: Form) -> Path:
             f"#define APP_ARENA_BYTES {upper}_MODEL_ARENA_BYTES",
             f"#define APP_RESOLVER {name}_resolver",
         ]
+        if model.further_memories:
+            regions = (f"{{memory_{i}, {size}}}" if size else "{0, 0}" for i, size in enumerate(model.further_memories, 1))
+            lines.append(f"#define APP_FURTHER_REGIONS {', '.join(regions)}")
     else:
         inputs = ", ".join(f"{upper}_INPUT_{i}_BYTES" for i in range(len(model.inputs)))
         outputs = ", ".join(f"{upper}_OUTPUT_{i}_BYTES" for i in range(len(model.outputs)))
@@ -174,14 +176,23 @@ def app_model_header(model: ArtifactModel, form: Form) -> Path:
             f"#define APP_ARENA_BYTES {upper}_ARENA_BYTES",
             f"#define APP_INPUT_BYTES {{{inputs}}}",
             f"#define APP_OUTPUT_BYTES {{{outputs}}}",
-            *(f"#define APP_{function.upper()} {name}_{function}" for function in ("reset", "invoke", "input", "output")),
+            *_functions(name, used),
         ]
+    if used:
+        lines.append(f"#define APP_FURTHER_MEMORIES {' '.join(f'APP_MEMORY({i}, {size})' for i, size in used.items())}")
     text, file = "\n".join(lines) + "\n", "arn_app_model.h"
 
     def write(folder: Path) -> None:
         (folder / file).write_text(text, encoding="utf-8")
 
     return cached("sources", content_key([file, text], []), write) / file
+
+
+def _functions(name: str, further: Iterable[int]) -> Iterator[str]:
+    """Macros that take an arena, and give the functions of the compiled form the further memories as well."""
+    more = "".join(f", memory_{i}" for i in further)
+    for function, index in (("reset", ""), ("invoke", ""), ("input", ", index"), ("output", ", index")):
+        yield f"#define APP_{function.upper()}(arena{index}) {name}_{function}(arena{more}{index})"
 
 
 def _figures(outcome: Outcome, image: Image) -> dict[str, int]:

@@ -162,15 +162,19 @@ class CompiledEngine:
 
     def run(self, samples: Sequence[Sequence[NDArray[Any]]]) -> list[list[NDArray[Any]]]:
         """See Engine.run."""
-        storage = np.zeros(self._model.arena_bytes + 16, np.uint8)
-        arena = ctypes.c_void_p(storage.ctypes.data + -storage.ctypes.data % 16)
-        self._reset(arena)
+        sizes = (self._model.arena_bytes, *(size for size in self._model.further_memories if size))
+        storage = [np.zeros(size + 16, np.uint8) for size in sizes]
+        memories = [ctypes.c_void_p(each.ctypes.data + -each.ctypes.data % 16) for each in storage]
+        self._reset(*memories)
         results = []
         for sample in samples:
             for index, data in enumerate(self._model.input_bytes(sample)):
-                ctypes.memmove(self._input(arena, index), data, len(data))
-            self._invoke(arena)
+                ctypes.memmove(self._input(*memories, index), data, len(data))
+            self._invoke(*memories)
             results.append(
-                [port.array(ctypes.string_at(self._output(arena, index), port.nbytes)) for index, port in enumerate(self._model.outputs)]
+                [
+                    port.array(ctypes.string_at(self._output(*memories, index), port.nbytes))
+                    for index, port in enumerate(self._model.outputs)
+                ]
             )
         return results

@@ -72,7 +72,8 @@ class Image:
 
     @property
     def arena_bytes(self) -> int:
-        return self.sections.get(".arena", 0)
+        """With the further memories of a model that uses some."""
+        return self.sections.get(".arena", 0) + self.sections.get(".memories", 0)
 
     @property
     def session_bytes(self) -> int:

@@ -1,11 +1,16 @@
 /* The compiled form: generated C that calls the kernels. arn_app_model.h defines
- *   APP_ARENA_BYTES, APP_INPUT_BYTES, APP_OUTPUT_BYTES (initializers of arrays), APP_RESET, APP_INVOKE, APP_INPUT, APP_OUTPUT
+ *   APP_ARENA_BYTES, APP_INPUT_BYTES, APP_OUTPUT_BYTES (initializers of arrays), APP_RESET, APP_INVOKE, APP_INPUT, APP_OUTPUT,
+ *   and where the model uses more memories than the arena APP_FURTHER_MEMORIES (an APP_MEMORY for each)
  * and declares what they name. */
 #include "run_model.h"
 
 #include "arn_app_model.h"
 
 __attribute__((section(".bss.arena"), aligned(16))) static uint8_t arena[APP_ARENA_BYTES];
+
+#ifdef APP_FURTHER_MEMORIES
+APP_FURTHER_MEMORIES
+#endif
 
 static const uint32_t input_bytes[] = APP_INPUT_BYTES;
 static const uint32_t output_bytes[] = APP_OUTPUT_BYTES;

@@ -1,5 +1,6 @@
 /* The .arn file, run by the interpreter. arn_app_model.h defines
- *   APP_MODEL, APP_MODEL_BYTES, APP_ARENA_BYTES, APP_RESOLVER
+ *   APP_MODEL, APP_MODEL_BYTES, APP_ARENA_BYTES, APP_RESOLVER,
+ *   and where the model uses more memories than the arena APP_FURTHER_MEMORIES (an APP_MEMORY for each) and APP_FURTHER_REGIONS
  * and declares what they name. */
 #include "run_model.h"
 
@@ -10,13 +11,21 @@ __attribute__((section(".bss.arena"))) static uint8_t arena[APP_ARENA_BYTES] ARN
 
 static arn_model model;
 static arn_session session;
+#ifdef APP_FURTHER_MEMORIES
+APP_FURTHER_MEMORIES
+#endif
+#ifdef APP_FURTHER_REGIONS
+static arn_region regions[] = {{0, 0}, APP_FURTHER_REGIONS};
+#else
 static arn_region regions[1];
+#endif
 
 int arn_app_open(void) {
     regions[0].data = arena;
     regions[0].size = sizeof arena;
+    const int count = (int)(sizeof regions / sizeof regions[0]);
     const arn_status status = arn_model_open(&model, APP_MODEL, APP_MODEL_BYTES);
-    return (int)(status != ARN_OK ? status : arn_session_init(&session, &model, &APP_RESOLVER, regions, 1));
+    return (int)(status != ARN_OK ? status : arn_session_init(&session, &model, &APP_RESOLVER, regions, count));
 }
 
 int arn_app_invoke(void) {
