@@ -328,7 +328,7 @@ OPERATORS = (
     Operator(
         "MaxPool",
         11,
-        ("int8",),
+        ("int8", "int16_steps"),
         (
             Field("batch"),
             Field("in_h"),
@@ -372,7 +372,7 @@ OPERATORS = (
     Operator(
         "AveragePool",
         12,
-        ("int8",),
+        ("int8", "int16_steps"),
         (
             Field("batch"),
             Field("in_h"),

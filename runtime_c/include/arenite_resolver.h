@@ -326,6 +326,8 @@ extern const arn_kernel arn_kernel_add_int16_steps;
 extern const arn_kernel arn_kernel_mul_int16_steps;
 extern const arn_kernel arn_kernel_lookup_int16_steps;
 extern const arn_kernel arn_kernel_reduce_mean_int16_steps;
+extern const arn_kernel arn_kernel_max_pool_int16_steps;
+extern const arn_kernel arn_kernel_average_pool_int16_steps;
 extern const arn_kernel arn_kernel_quantize_int16_steps;
 extern const arn_kernel arn_kernel_dequantize_int16_steps;
 extern const arn_kernel arn_kernel_requantize_int16_steps;

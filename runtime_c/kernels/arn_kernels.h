@@ -136,6 +136,8 @@ void arn_add_s16(const arn_add_params *p, const int16_t *a, const int16_t *b, in
 void arn_mul_s16(const arn_mul_params *p, const int16_t *a, const int16_t *b, int16_t *y);
 void arn_lookup_s16(const arn_lookup_params *p, const int16_t *x, const int16_t *table, int16_t *y);
 void arn_reduce_mean_s16(const arn_reduce_mean_params *p, const int16_t *x, int16_t *y);
+void arn_max_pool_s16(const arn_max_pool_params *p, const int16_t *x, int16_t *y);
+void arn_average_pool_s16(const arn_average_pool_params *p, const int16_t *x, int16_t *y);
 
 /* §9. Any element type of 1, 2, 4 or 8 bytes. Strides in elements. */
 void arn_strided_copy(const arn_strided_copy_params *p, const void *x, void *y);

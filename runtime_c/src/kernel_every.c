@@ -259,6 +259,8 @@ static const arn_kernel *const KERNELS[] = {
     &arn_kernel_mul_int16_steps,
     &arn_kernel_lookup_int16_steps,
     &arn_kernel_reduce_mean_int16_steps,
+    &arn_kernel_max_pool_int16_steps,
+    &arn_kernel_average_pool_int16_steps,
     &arn_kernel_quantize_int16_steps,
     &arn_kernel_dequantize_int16_steps,
     &arn_kernel_requantize_int16_steps,

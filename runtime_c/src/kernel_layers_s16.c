@@ -94,6 +94,18 @@ static int check_reduce_mean(const arn_signature *s) {
            is_clamp(p->activation_min, p->activation_max);
 }
 
+static int check_max_pool(const arn_signature *s) {
+    const arn_max_pool_params *p = (const arn_max_pool_params *)s->params;
+    return arn_is_typed_image(s, ARN_INT16) && p->in_c == p->out_c && is_clamp(p->activation_min, p->activation_max);
+}
+
+static int check_average_pool(const arn_signature *s) {
+    const arn_average_pool_params *p = (const arn_average_pool_params *)s->params;
+    return arn_is_typed_image(s, ARN_INT16) && p->in_c == p->out_c && (int64_t)p->kernel_h * p->kernel_w <= 1 << 20 &&
+           arn_in(p->pad_bottom, 0, ARN_MAX_EXTENT) && arn_in(p->pad_right, 0, ARN_MAX_EXTENT) &&
+           arn_in(p->multiplier, 1, ((int32_t)1 << 22) - 1) && arn_in(p->shift, 0, 30) && is_clamp(p->activation_min, p->activation_max);
+}
+
 static void invoke_add(const arn_call *c) {
     arn_add_s16(c->params, c->inputs[0], c->inputs[1], c->outputs[0]);
 }
@@ -110,6 +122,14 @@ static void invoke_reduce_mean(const arn_call *c) {
     arn_reduce_mean_s16(c->params, c->inputs[0], c->outputs[0]);
 }
 
+static void invoke_max_pool(const arn_call *c) {
+    arn_max_pool_s16(c->params, c->inputs[0], c->outputs[0]);
+}
+
+static void invoke_average_pool(const arn_call *c) {
+    arn_average_pool_s16(c->params, c->inputs[0], c->outputs[0]);
+}
+
 #define KERNEL(name, code, inputs)                                                                                                         \
     const arn_kernel arn_kernel_##name##_int16_steps = {                                                                                   \
         ARN_OP_##code, ARN_VARIANT_INT16_STEPS, ARN_WORDS(arn_##name##_params), inputs, 1, check_##name, invoke_##name};
@@ -118,3 +138,5 @@ KERNEL(add, ADD, 2)
 KERNEL(mul, MUL, 2)
 KERNEL(lookup, LOOKUP, 2)
 KERNEL(reduce_mean, REDUCE_MEAN, 1)
+KERNEL(max_pool, MAX_POOL, 1)
+KERNEL(average_pool, AVERAGE_POOL, 1)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
-from kernels.cases import Array, Case, binary, conv, depthwise_conv, fully_connected, generator, reduce_mean
+from kernels.cases import Array, Case, average_pool, binary, conv, depthwise_conv, fully_connected, generator, max_pool, reduce_mean
 
 Agree = Callable[[Case], None]
 LINEAR = {"Conv": conv, "DepthwiseConv": depthwise_conv, "FullyConnected": fully_connected}
@@ -78,6 +78,17 @@ def mean(draw: DrawFn) -> Case:
 
 
 @st.composite
+def pool(draw: DrawFn, op: str) -> Case:
+    case = draw(max_pool() if op == "MaxPool" else average_pool())
+    record = {**case.record, **clamp(draw)}
+    if op == "AveragePool":
+        record |= {"input_zero_point": 0, "output_zero_point": 0, "multiplier": draw(st.integers(1, (1 << 22) - 1))}
+    return replace(
+        case, variant="int16_steps", record=record, inputs=[steps(draw, *case.inputs[0].shape)], y=np.full(case.y.size, 0x3333, np.int16)
+    )
+
+
+@st.composite
 def table(draw: DrawFn) -> Case:
     count = draw(st.integers(1, 300))
     return Case("Lookup", "int16_steps", {"count": count}, [steps(draw, count), steps(draw, 513)], np.full(count, 0x3333, np.int16))
@@ -88,6 +99,8 @@ KERNELS: dict[str, Any] = {
     "Add": of_two("Add"),
     "Mul": of_two("Mul"),
     "ReduceMean": mean(),
+    "MaxPool": pool("MaxPool"),
+    "AveragePool": pool("AveragePool"),
     "Lookup": table(),
 }
 

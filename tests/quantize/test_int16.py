@@ -39,7 +39,9 @@ def save_network(path: Path) -> None:
         helper.make_node("Conv", ["m", "p"], ["q"], name="pointwise"),
         helper.make_node("Sub", ["q", "a"], ["r"], name="residual"),
         helper.make_node("Relu", ["r"], ["t"], name="relu"),
-        helper.make_node("GlobalAveragePool", ["t"], ["u"], name="mean"),
+        helper.make_node("MaxPool", ["t"], ["mp"], name="greatest", kernel_shape=[2, 3], pads=[0, 1, 0, 1], ceil_mode=1, strides=[2, 1]),
+        helper.make_node("AveragePool", ["mp"], ["ap"], name="blur", kernel_shape=[2, 2], pads=[1, 0, 0, 1], count_include_pad=1),
+        helper.make_node("GlobalAveragePool", ["ap"], ["u"], name="mean"),
         helper.make_node("Flatten", ["u"], ["v"], name="flat"),
         helper.make_node("Gemm", ["v", "g", "c"], ["z"], name="dense", transB=1),
         helper.make_node("Softmax", ["z"], ["y"], name="softmax"),
@@ -69,7 +71,8 @@ def test_a_network(tmp_path, precision, kind, least):
     assert min(result.sqnr_db for result in found.engines.values()) > least
     layers = variants(conversion)
     assert {layers[name] for name in ("conv", "depthwise", "pointwise", "dense")} == {kind}
-    assert {layers[name] for name in ("gate", "gated", "residual", "mean")} == {"int16_steps"} and layers["softmax"] == "float32"
+    assert {layers[name] for name in ("gate", "gated", "residual", "greatest", "blur", "mean")} == {"int16_steps"}
+    assert layers["softmax"] == "float32"
     assert any("16-bit activations" in note and "conv" in note for note in conversion.report.notes)
     assert any("not quantized: softmax" in note for note in conversion.report.notes)
 

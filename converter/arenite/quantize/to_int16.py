@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -161,13 +162,24 @@ class Int16Layers:
         return True
 
     def _mean(self, node: Node) -> bool:
+        count = self.source.tensors[node.input].elements // self.source.tensors[node.output].elements
+        if node.op == "AveragePool":
+            count = prod(node.attributes["kernel"])
         x = self._operand(node, 0)
-        if x is None or self.source.tensors[node.input].elements // self.source.tensors[node.output].elements > LARGEST_COUNT:
+        if x is None or count > LARGEST_COUNT:
             return False
         y = self._result_quantization(node)
         multiplier, shift = mean_multiplier(scale_of(x.quantization) / scale_of(y))
         numbers = {"multiplier": multiplier, "shift": shift, "input_zero_point": 0, "output_zero_point": 0}
-        self._emit(node, "ReduceMean", (x.name,), y, "int16_steps", **numbers)
+        self._emit(node, node.op, (x.name,), y, "int16_steps", **numbers)
+        return True
+
+    def _max_pool(self, node: Node) -> bool:
+        """The result keeps the scale of the operand."""
+        x = self._operand(node, 0)
+        if x is None:
+            return False
+        self._emit(node, "MaxPool", (x.name,), x.quantization, "int16_steps")
         return True
 
     def _function(self, node: Node) -> bool:
@@ -212,6 +224,8 @@ class Int16Layers:
         "Sub": _binary,
         "Mul": _binary,
         "ReduceMean": _mean,
+        "AveragePool": _mean,
+        "MaxPool": _max_pool,
         "Elementwise": _function,
     }
 

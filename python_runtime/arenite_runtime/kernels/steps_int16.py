@@ -10,7 +10,7 @@ import numpy as np
 from arenite_runtime.kernels.convolution import conv_accumulate
 from arenite_runtime.kernels.fixed_point import Array, Int64, requantize_wide, store
 from arenite_runtime.kernels.movement import strided
-from arenite_runtime.kernels.pooling import reduce_mean
+from arenite_runtime.kernels.pooling import average_pool, reduce_mean
 from arenite_runtime.kernels.product import matmul
 from arenite_runtime.kernels.window import windows
 
@@ -48,6 +48,10 @@ def mul(p: Any, a: Array, b: Array, y: Array) -> None:
     store(y, _shifted(left * right * p.multiplier, p.shift), p)
 
 
+def max_pool(p: Any, x: Array, y: Array) -> None:
+    store(y, windows(p, x.reshape(p.batch, p.in_h, p.in_w, p.in_c), -(1 << 15)).max(axis=(3, 4)).astype(np.int64), p)
+
+
 def lookup(p: Any, x: Array, table: Array, y: Array) -> None:
     u = x.reshape(-1).astype(np.int64) + 32768
     at, entries = u >> 7, table.astype(np.int64)
@@ -70,4 +74,6 @@ KERNELS: dict[tuple[str, str], Callable[..., None]] = {
     ("Mul", "int16_steps"): mul,
     ("Lookup", "int16_steps"): lookup,
     ("ReduceMean", "int16_steps"): reduce_mean,
+    ("AveragePool", "int16_steps"): average_pool,
+    ("MaxPool", "int16_steps"): max_pool,
 }
