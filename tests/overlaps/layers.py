@@ -207,7 +207,7 @@ def _pool(op: str) -> Callable[[Rng, str], Layer]:
         image, kernel, attributes = _window(rng, Sizes())
         channels = int(rng.choice([1, 3, 4, 5, 16, 18, 33]))
         x = _int8(rng, *image, channels)
-        x = {"float32": x.astype(np.float32), "uint8": x.view(np.uint8)}.get(variant, x)
+        x = {"float32": x.astype(np.float32), "uint8": x.view(np.uint8), "int16_steps": _pixels(rng, variant, *x.shape)}.get(variant, x)
         mean = {"multiplier": 1, "count_include_pad": bool(rng.random() < 0.3)} if op == "AveragePool" else {}
         return _layer(op, [x], variant=variant, kernel=kernel, overhang=(0, 0), **mean, **attributes, **_points(rng, variant))
 
@@ -306,8 +306,10 @@ KERNELS: dict[tuple[str, str], Callable[[Rng, str], Layer]] = {
     ("MaxPool", "int8"): _pool("MaxPool"),
     ("MaxPool", "float32"): _pool("MaxPool"),
     ("MaxPool", "uint8"): _pool("MaxPool"),
+    ("MaxPool", "int16_steps"): _pool("MaxPool"),
     ("AveragePool", "int8"): _pool("AveragePool"),
     ("AveragePool", "float32"): _pool("AveragePool"),
+    ("AveragePool", "int16_steps"): _pool("AveragePool"),
     ("ReduceMean", "int8"): _reduce_mean,
     ("ReduceMean", "float32"): _reduce_mean,
     ("ReduceMean", "int16_steps"): _reduce_mean,
