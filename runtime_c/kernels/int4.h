@@ -17,9 +17,10 @@
 
 #include "arenite_operators.h"
 
-#define ARN_INT4_BLOCK 4
-#define ARN_INT4_GROUP 32  /* taps */
-#define ARN_INT4_CHUNK 128 /* taps that are unpacked at a time where they are used once; whole groups */
+#define ARN_INT4_BLOCK  4
+#define ARN_INT4_GROUP  32  /* taps */
+#define ARN_INT4_CHUNK  128 /* taps that are unpacked at a time where they are used once; whole groups */
+#define ARN_INT4_PLACES 32  /* outputs of a filter, at least, that a convolution makes of weights that it has unpacked, in whole rows */
 
 /* Words of the weights of a filter of `taps` taps. */
 static inline int32_t arn_int4_words(int32_t taps) {
@@ -34,6 +35,12 @@ static inline int32_t arn_int4_factors(int32_t taps) {
 /* Words of a block of `filters` filters. */
 static inline int32_t arn_int4_block_words(int32_t taps, int32_t filters) {
     return arn_int4_factors(taps) + filters * (2 + arn_int4_words(taps));
+}
+
+/* Rows of outputs that a convolution makes at a time: all filters of them, then those of the next ones, so that its result may lie over
+ * what it has read. */
+static inline int32_t arn_int4_band(const arn_conv_params *p) {
+    return (ARN_INT4_PLACES - 1) / p->out_w + 1;
 }
 
 /* Bytes of scratch for the weights of a block, of `filters` filters in all. */

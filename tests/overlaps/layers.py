@@ -114,7 +114,7 @@ def _constants(rng: Rng, variant: str, weight: tuple[int, ...], out: int) -> lis
     if variant == "float32":
         return [_real(rng, *weight), _real(rng, out)]
     taps = prod(weight) // out
-    most = max(1, min(127, (1 << 22) // (128 * taps)))
+    most = 7 if variant == "int4" else max(1, min(127, (1 << 22) // (128 * taps)))
     weights = rng.integers(-most, most + 1, weight).astype(np.int8)
     real = rng.uniform(0.5, 1.5, out) / (most * np.sqrt(taps))
     if variant in ("wide", "int16_steps", "int16_weights"):
@@ -282,6 +282,8 @@ def _moved(rng: Rng, shape: tuple[int, ...]) -> Array:
 
 
 KERNELS: dict[tuple[str, str], Callable[[Rng, str], Layer]] = {
+    ("Conv", "int4"): _conv,
+    ("FullyConnected", "int4"): _fully_connected,
     ("Conv", "paired"): _conv,
     ("Conv", "winograd_2"): _winograd,
     ("Conv", "winograd_4"): _winograd,

@@ -27,11 +27,13 @@ class Offer:
 def offers(graph: Graph, features: frozenset[str], measured: Cycles | None = None) -> dict[int, tuple[Offer, ...]]:
     """By index: the variants of every node that has more than one on a core with `features` (targets.catalogue), its own first.
 
+    Layers whose weights take four bits have no other variant; what the rest may spend is measured by their constants, too.
+
     `measured`: cycles, or another measure of time that is the same for all layers. None: those of the cost model.
     """
     price: Cycles = measured or (lambda graph, node, variant: cycles(graph, node, variant, features))
     return {
         index: tuple(Offer(variant, price(graph, node, variant), constant_bytes(graph, node, variant)) for variant in possible)
         for index, node in enumerate(graph.nodes)
-        if len(possible := candidates(graph, node)) > 1
+        if len(possible := candidates(graph, node)) > 1 or possible == ("int4",)
     }

@@ -2,8 +2,8 @@
 #include "conv_places.h"
 #include "int4_block.h"
 
-void arn_conv_s8_int4_rows(const arn_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y, int32_t begin,
-                           int32_t end, void *scratch) {
+static void convolve(const arn_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y, int32_t begin, int32_t end,
+                     void *scratch) {
     const int32_t depth = p->in_c / p->group, filters = p->out_c / p->group, taps = p->kernel_h * p->kernel_w * depth;
     arn_rows from = *x, to = *y;
     for (int32_t group = 0; group < p->group; group++, from.base += depth) {
@@ -14,6 +14,15 @@ void arn_conv_s8_int4_rows(const arn_conv_params *p, const arn_rows *x, const in
             arn_conv_places_s8(p, &from, block.filters, block.filters, 8 * block.words, (const int8_t *)scratch, block.bias,
                                block.multiplier, &to, begin, end);
         }
+    }
+}
+
+void arn_conv_s8_int4_rows(const arn_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y, int32_t begin,
+                           int32_t end, void *scratch) {
+    const int32_t band = arn_int4_band(p);
+    for (int32_t next; begin < end; begin = next) {
+        next = end - begin > band ? begin + band : end;
+        convolve(p, x, stream, y, begin, next, scratch);
     }
 }
 

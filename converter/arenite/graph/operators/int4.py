@@ -15,6 +15,8 @@ GROUP = 32
 """Taps that have a factor in common."""
 CHUNK = 128
 """Taps that are unpacked at a time where they are used once."""
+PLACES = 32
+"""Outputs of a filter, at least, that a convolution makes of weights that it has unpacked, in whole rows."""
 LOWEST, HIGHEST = -8, 7
 """Steps that four bits hold."""
 MOST_FACTOR = 15
@@ -28,6 +30,11 @@ def groups(taps: int) -> int:
 def words(taps: int) -> int:
     """Of eight weights each, of a filter."""
     return -(-taps // 8)
+
+
+def band(out_w: int) -> int:
+    """arn_int4_band: rows of outputs that a convolution makes at a time."""
+    return -(-PLACES // out_w)
 
 
 def factors(rows: NDArray[np.generic]) -> NDArray[np.int64] | None:

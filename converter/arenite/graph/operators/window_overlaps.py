@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from arenite.graph.node import Node
 from arenite.graph.operators import window_progress as order
 from arenite.graph.operators.declaration import Inputs, Overlap, Shape, given
+from arenite.graph.operators.int4 import band
 from arenite.graph.operators.progress import Progress, of_operand
 from arenite.graph.operators.tap_pairs import CHUNK, TapAxis, along_rows
 from arenite.graph.operators.window_progress import Windows
@@ -22,6 +23,11 @@ def conv_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapp
     variant, group = str(node.attributes.get("variant")), int(node.attributes["group"])
     if variant == "paired" and group == 1:
         return of_operand(_paired(windows, weight[3]), outputs[0].bytes)
+    if variant == "int4":
+        filters = windows.out_c // group
+        last = 0 if _reads_beside(windows.columns) else (2, 1, 2, 3)[filters % 4]  # four are made two by two where that is faster
+        turns = [((group - 1 - g) * filters + last, g * weight[3]) for g in (0, group - 1)]
+        return of_operand([order.by_band(windows, band(windows.columns.windows), *turns)], outputs[0].bytes)
     if variant in ("winograd_2", "winograd_4"):
         pitch = windows.columns.size * windows.in_pixel
         by_strips = is_by_strips(given(inputs, 0).shape, outputs[0].shape, windows.columns.pad)
@@ -31,6 +37,11 @@ def conv_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapp
         turns = [(g * filters + _last(filters, BLOCKS[variant]), g * weight[3]) for g in (0, group - 1)]
         return of_operand([order.by_block(windows, *turns)], outputs[0].bytes)
     return {}
+
+
+def _reads_beside(columns: order.Axis) -> bool:
+    """Windows reach over the left or the right edge of the image: conv_places.h makes these for several rows at once."""
+    return columns.pad > 0 or (columns.windows - 1) * columns.stride + (columns.taps - 1) * columns.dilation >= columns.size
 
 
 def is_by_strips(x: Shape, y: Shape, pad_left: int) -> bool:

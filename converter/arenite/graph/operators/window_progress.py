@@ -108,6 +108,22 @@ def by_row(w: Windows) -> Progress:
     return w.whole(Progress.of(read, np.arange(1, len(rows) + 1) * (w.columns.windows * w.out_pixel)))
 
 
+def by_band(w: Windows, rows: int, *turns: tuple[int, int]) -> Progress:
+    """`rows` rows of outputs are made a few channels at a time, each of all their windows, then the next rows: portable/conv_int4.c.
+
+    `turns`, of some groups of channels: channels of a pixel that are not written when the group reads last, the first one that it reads.
+    """
+    bands = -(-w.rows.windows // rows)
+    first = w.bytes_of(w.first()).reshape(w.rows.windows, -1)
+    lowest = np.pad(first, ((0, bands * rows - len(first)), (0, 0)), constant_values=NOTHING).reshape(bands, -1).min(axis=1)
+    done = np.minimum(np.arange(1, bands + 1, dtype=np.int64) * rows, w.rows.windows) * (w.columns.windows * w.out_pixel)
+    nothing, steps = np.full_like(lowest, NOTHING), list[tuple[Places, Places]]()
+    for unwritten, unread in turns:
+        written = done - unwritten * w.item
+        steps += [(nothing, written), (np.where(lowest == NOTHING, NOTHING, lowest + unread * w.item), written)]
+    return w.whole(Progress.through(*steps, (nothing, done)))
+
+
 def by_ring(w: Windows, step: int = 1) -> Progress:
     """Every row of the image is copied once, at the latest when a row of outputs needs it: conv_winograd.c.
 
