@@ -21,7 +21,7 @@ test-long: setup lint ## the same with the large counts
 	ARENITE_LONG=1 $(PYTEST) tests
 
 bench: setup ## instructions, cycles, RAM and flash of the zoo (and of the real networks where present) on every emulated core
-	$(BIN)/python models/benchmark --output docs/benchmarks.md
+	$(BIN)/python models/benchmark --write
 	$(BIN)/python models/benchmark/kernels.py --output docs/kernels.md
 
 lint: setup ## style, types, architecture, generated code

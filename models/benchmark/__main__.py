@@ -1,10 +1,11 @@
 """Measures the zoo on emulated cores and writes docs/benchmarks.md: `make bench`.
 
-    python models/benchmark [--output FILE] [--target CORE …] [--jobs N] [NAME …]
+    python models/benchmark [--write] [--target CORE …] [--jobs N] [NAME …]
+    python models/benchmark --again
 
 Every figure is counted, none is timed: instructions and cycles of one inference by the emulator, RAM by the plan and the stack's high-water
 mark, flash from the ELF file. The architectures of MLPerf Tiny are built with seeded weights (models/mlperf_shapes); the real
-networks, of $ARENITE_DATA, are measured where they are there.
+networks, of $ARENITE_DATA, are measured where they are there. `--again` writes the documents anew from docs/benchmarks.json.
 """
 
 from __future__ import annotations
@@ -12,45 +13,27 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-import shlex
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from arenite.targets.catalogue import TARGETS
-from document import document, matrix
-from matrix import Network, Outcome, jobs, measure
-from peers import NETWORKS
+from core_tables import everything_table
+from document import document, in_readme, in_runtime
+from matrix import Job, Outcome, jobs, measure
+from networks import NAMES, networks
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rows import Measurements, read, write
 
-ZOO = Path(__file__).resolve().parents[1]
-DATA = Path(os.environ.get("ARENITE_DATA") or ZOO.parents[1] / "shared" / "data")
-DIGITS = "digits_cnn"
+ROOT = Path(__file__).resolve().parents[2]
+FIGURES = ROOT / "docs" / "benchmarks.json"
+COMMAND = "make bench"
 console = Console(stderr=True)
 
 
-def networks(names: list[str], folder: Path) -> list[Network]:
-    """The zoo's, or those named; then their real counterparts."""
-    found = []
-    if not names or DIGITS in names:
-        found.append(Network(DIGITS, ZOO / DIGITS / f"{DIGITS}.onnx", ZOO / DIGITS / "digits_calibration.npz"))
-    wanted = [name for name in NETWORKS if not names or name in names]
-    if wanted:
-        console.print("building the architectures of MLPerf Tiny")
-        subprocess.run([sys.executable, ZOO / "mlperf_shapes" / "build.py", folder, *wanted], check=True, stdout=subprocess.DEVNULL)
-    found += [Network(name, folder / f"{name}.onnx", folder / f"{name}_calibration.npz") for name in wanted]
-    for name in wanted:
-        real = DATA / "models" / "mlperf" / f"{name}_fp32.onnx"
-        if real.is_file():
-            found.append(Network(f"{name}, real", real, None, real=True))  # ranges from synthetic inputs: they do not matter to speed
-    return found
-
-
-def measure_all(found: list[Network], targets: list[str], folder: Path, workers: int) -> list[Outcome]:
-    """In the order of the jobs, on several cores."""
-    todo = list(jobs(found, targets, folder))
+def measure_all(todo: list[Job], workers: int) -> list[Outcome]:
+    """In the order of the jobs, on several cores of this machine."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     outcomes: dict[str, Outcome] = {}
     with multiprocessing.Pool(workers) as pool, Progress(*columns, console=console) as progress:
@@ -65,29 +48,55 @@ def measure_all(found: list[Network], targets: list[str], folder: Path, workers:
     return [outcomes[job.text] for job in todo]
 
 
+def measurements(names: list[str], targets: list[str], workers: int) -> Measurements:
+    with tempfile.TemporaryDirectory(prefix="arenite-bench-") as scratch:
+        console.print("building the architectures of MLPerf Tiny")
+        found = networks(names, Path(scratch))
+        outcomes = measure_all(list(jobs(found, targets, Path(scratch))), workers)
+    order = {network.name: at for at, network in enumerate(found)}
+    rows = sorted((row for each in outcomes for row in each.rows), key=lambda row: (order[row.network], targets.index(row.target)))
+    tools = " / ".join(sorted({each.tools for each in outcomes if each.tools}))
+    failures = {each.job.text: each.failure for each in outcomes if each.failure is not None}
+    return Measurements(COMMAND, tools, tuple(rows), failures)
+
+
+def documents(measured: Measurements) -> dict[Path, str]:
+    """What the files that hold figures should say."""
+    readme, runtime = ROOT / "README.md", ROOT / "docs" / "runtime.md"
+    return {
+        ROOT / "docs" / "benchmarks.md": document(measured),
+        readme: in_readme(readme.read_text(encoding="utf-8"), measured),
+        runtime: in_runtime(runtime.read_text(encoding="utf-8"), measured),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the zoo on emulated cores.")
-    parser.add_argument("--output", type=Path, help="write the document here (default: print the table)")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md and .json, and the figures of README.md")
+    parser.add_argument("--again", action="store_true", help="measure nothing: write the documents from docs/benchmarks.json")
     parser.add_argument("--target", action="append", choices=list(TARGETS), help="only this core; repeatable")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="measurements at a time (default: one a core)")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these networks: {DIGITS}, {', '.join(NETWORKS)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these networks: {', '.join(NAMES)}")
     arguments = parser.parse_args()
-    unknown = set(arguments.names) - {DIGITS, *NETWORKS}
+    unknown = set(arguments.names) - set(NAMES)
     if unknown:
-        parser.error(f"no network {', '.join(sorted(unknown))}: there are {DIGITS}, {', '.join(NETWORKS)}")
-    with tempfile.TemporaryDirectory(prefix="arenite-bench-") as scratch:
-        found = networks(arguments.names, Path(scratch))
-        outcomes = measure_all(found, arguments.target or list(TARGETS), Path(scratch), arguments.jobs)
-    rows = [row for outcome in outcomes for row in outcome.rows]
-    failed = [outcome for outcome in outcomes if outcome.failure is not None]
-    if not rows:
-        sys.exit("nothing could be measured")
-    print(matrix(rows))
-    if arguments.output is not None:
-        chosen = [*(f"--target {target}" for target in arguments.target or ()), *map(shlex.quote, arguments.names)]
-        command = " ".join(["python models/benchmark --output docs/benchmarks.md", *chosen]) if chosen else "make bench"
-        arguments.output.write_text(document(rows, failed, command), encoding="utf-8")
-        console.print(f"wrote {os.path.relpath(arguments.output)}")
+        parser.error(f"no network {', '.join(sorted(unknown))}: there are {', '.join(NAMES)}")
+    if arguments.write and (arguments.names or arguments.target):
+        parser.error("--write is for all networks and cores: what it writes holds all of them")
+    if arguments.again:
+        measured = read(FIGURES)
+    else:
+        measured = measurements(arguments.names, arguments.target or list(TARGETS), arguments.jobs)
+        if not measured.rows:
+            sys.exit("nothing could be measured")
+    if arguments.write:
+        write(measured, FIGURES)
+    if not (arguments.write or arguments.again):
+        print(everything_table(measured.rows))
+        return
+    for file, text in documents(measured).items():
+        file.write_text(text, encoding="utf-8")
+        console.print(f"wrote {os.path.relpath(file)}")
 
 
 if __name__ == "__main__":

@@ -1,203 +1,104 @@
-"""docs/benchmarks.md: the rows as tables, beside the peers' figures."""
+"""docs/benchmarks.md, and the figures that README.md and docs/runtime.md repeat."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
 
-from matrix import COMPILER_FLAGS, Outcome, Row
-from peers import BEST_CLOSED_CYCLES, CLOSED, CORTEX_M4, NETWORKS, RAM, TFLM_CODE, TFLM_OTHER_CORES, TFLM_START, Figures
+from core_tables import core_table, everything_table
+from limit_tables import aims_table, builds_table, limits_table
+from limits import M4
+from peer_tables import ahead_table, closed_table, code_table, comparison_table, other_cores_table, ram_table, speed_table
+from peers import TFLM_HELLO_INSTRUCTIONS, TFLM_STACK
+from rows import Index, Measurements
 
-M4 = "cortex-m4"
+_README_TABLE = re.compile(r"^\| network \|[^\n]*TFLM \+ CMSIS-NN \|\n(\|[^\n]*\n)+", re.MULTILINE)
+_RUNTIME_LINE = re.compile(r"^\| instructions an inference \|[^\n]*\n", re.MULTILINE)
+
+INTRODUCTION = """Instructions are those of one inference, exactly; they are not cycles. Cycles are those of a model of the Cortex-M4
+with memory that never waits ([profiling.md](profiling.md)): they compare engines, hardware takes more. Sizes are in bytes. Constants are
+those of the compiled form; code is all other flash: kernels (from runtime_c/kernels) and runtime (interpreter or calls, start-up, test app,
+C library). RAM is arena and session; the scratch memory of layers lies in the arena; the stack is its high-water mark in an inference.
+Kernels are chosen for `speed`, `balanced` (the default) or `size`, as `convert --optimize` does; on other cores than the Cortex-M4 for
+`speed`.
+
+kws01, ic01, vww01, ad01 and sww01 have the architectures of MLPerf Tiny with seeded weights (models/mlperf_shapes)."""
+LIMITS_NOTE = f"""Every figure stands beside the most that it may be. TFLM + CMSIS-NN takes
+{TFLM_HELLO_INSTRUCTIONS:,} instructions for tflm_hello_world_int8. tests/models/test_benchmark.py holds this table against the limits."""
+AHEAD_NOTE = """Of everything below that was measured of both: figures of other engines that are better than Arenite's with the default
+choice of kernels (`speed` on other cores than the Cortex-M4), -O2 unless it says otherwise. They are marked ▲ in the tables that follow."""
+CLOSED_NOTE = """For the same engine (TFLM + CMSIS-NN here, microTVM + CMSIS-NN there) the STM32L4R5 takes 1.29 to 1.43 times the
+modelled cycles. From that come the cycles of the best closed engine."""
 
 
-class Measured:
-    """Rows by what they are of."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self.rows = rows
-        self._found = {(r.network, r.target, r.goal, r.form, r.flags): r for r in rows if not r.real}
-
-    def row(self, network: str, target: str, goal: str, form: str, flags: str) -> Row | None:
-        return self._found.get((network, target, goal, form, flags))
-
-    def over_networks(self, target: str, goal: str, form: str, flags: str) -> list[Row | None]:
-        return [self.row(network, target, goal, form, flags) for network in NETWORKS]
-
-
-def document(rows: Sequence[Row], failed: Sequence[Outcome], command: str) -> str:
-    measured = Measured(rows)
-    toolchains = sorted({f"{row.info.toolchain}; {row.info.emulator}" for row in rows})
+def document(measured: Measurements) -> str:
+    """The whole of docs/benchmarks.md."""
+    rows = measured.rows
     parts = [
         "# Benchmarks",
-        f"Made by `{command}` ({' / '.join(toolchains)}). Counted, not timed: the same on any machine.",
+        f"Made by `{measured.command}` ({measured.tools}). Counted, not timed: the same on any machine.\n"
+        "[benchmarks.json](benchmarks.json) has the same figures for programs.",
         INTRODUCTION,
+        "## Limits",
+        limits_table(rows),
+        LIMITS_NOTE,
+        "Cycles on a Cortex-M4, compiled form, -O2:",
+        aims_table(rows),
+        "Memory of these builds, Cortex-M4, compiled form:",
+        builds_table(rows),
+        "## Where another engine is ahead",
+        AHEAD_NOTE,
+        ahead_table(rows),
         "## Beside other engines, Cortex-M4",
         "Millions of instructions, and of modelled cycles, for an inference. Arenite at -O2.",
-        speed(measured),
+        speed_table(rows),
         "The figures of closed engines are published measurements on hardware (MLPerf Tiny, closed division), in milliseconds:",
-        closed(),
+        closed_table(),
         CLOSED_NOTE,
         "## Memory, Cortex-M4",
-        "Bytes of RAM without the stack.",
-        ram(measured),
+        f"Bytes of RAM without the stack. TFLM's stack is {TFLM_STACK[0]:,} to {TFLM_STACK[1]:,} bytes.",
+        ram_table(rows),
         "Bytes of flash without the model.",
-        code(measured),
+        code_table(rows),
         "## Beside TensorFlow Lite Micro, Cortex-M4",
-        f"Arenite `balanced`, TFLM {'90b983c2'} with CMSIS-NN and int8-only registrations.",
-        comparison(measured),
+        "Arenite `balanced`, TFLM 90b983c2 with CMSIS-NN and int8-only registrations.",
+        comparison_table(rows),
         "## Other cores",
         "Millions of instructions for an inference, compiled form, `speed`, -O2; TFLM + CMSIS-NN at its best.",
-        other_cores(measured),
-        "## Everything that was measured",
-        matrix([row for row in rows if not row.real]),
+        other_cores_table(rows),
     ]
-    real = [row for row in rows if row.real]
-    if real:
-        parts += [
-            "## The real networks",
-            "The trained models of MLPerf Tiny, `balanced`: what they take is a matter of the architecture.",
-            matrix(real),
-        ]
-    if failed:
-        reasons = (f"- {outcome.job.text}: {outcome.failure}" for outcome in failed)
-        parts += ["## Not measured", "\n".join(reasons)]
+    for target in dict.fromkeys(row.target for row in rows):
+        parts += [f"## {target.title()}", _about_core(measured, target), core_table(rows, target)]
+    parts += ["## Everything that was measured", everything_table(rows)]
+    if measured.failures:
+        parts += ["## Not measured", "\n".join(f"- {what}: {why}" for what, why in measured.failures.items())]
     return "\n\n".join(parts) + "\n"
 
 
-INTRODUCTION = """Instructions are those of one inference, exactly; they are not cycles. Cycles are those of a model of the Cortex-M4
-with memory that never waits (`arenite profile`): they compare engines, hardware takes more. `to open` is arn_model_open and
-arn_session_init. Kernels are what comes from runtime_c/kernels, runtime is all other code: interpreter or calls, startup, test app,
-C library. RAM is arena and session; the scratch memory of layers lies in the arena; the stack is its high-water mark in an inference.
-The networks have the architectures of MLPerf Tiny with seeded weights (models/mlperf_shapes)."""
-
-CLOSED_NOTE = """For the same engine (TFLM + CMSIS-NN here, microTVM + CMSIS-NN there) the STM32L4R5 takes 1.29 to 1.43 times the
-modelled cycles. So the best of the closed engines correspond to the modelled cycles in the last row of the first table."""
-
-
-def speed(measured: Measured) -> str:
-    lines = []
-    for form, goals in (("compiled", ("speed", "balanced", "size")), ("interpreted", ("speed", "balanced", "size"))):
-        for goal in goals:
-            rows = measured.over_networks(M4, goal, form, "-O2")
-            if any(rows):
-                lines.append((f"**Arenite, {form}, {goal}**", *(_pair(r and r.info.instructions, r and r.info.cycles) for r in rows)))
-    lines += [(peer.name, *map(_pair, peer.instructions, peer.cycles)) for peer in CORTEX_M4]
-    lines.append(("best closed engine", *(_pair(None, cycles) for cycles in BEST_CLOSED_CYCLES)))
-    return _table(("engine: instructions / cycles", *NETWORKS), lines, right_from=1)
+def _about_core(measured: Measurements, target: str) -> str:
+    rows = [row for row in measured.rows if row.target == target]
+    boards = {board: sorted({row.network for row in rows if row.board == board}) for board in dict.fromkeys(row.board for row in rows)}
+    tflm = "TFLM: instructions of TFLM + CMSIS-NN."
+    if len(boards) == 1:
+        return f"Emulated board: {rows[0].board}. {tflm}"
+    on = "; ".join(f"{board}: {', '.join(networks)}" for board, networks in boards.items())
+    return f"Emulated boards, the larger one where an image does not fit the smaller: {on}. {tflm}"
 
 
-def closed() -> str:
-    lines = [(c.name, c.board, *(f"{value:,.4g}" for value in (c.kws01, c.ic01, c.vww01, c.ad01))) for c in CLOSED]
-    return _table(("engine", "board", "kws01", "ic01", "vww01", "ad01"), lines, right_from=2)
+def in_readme(text: str, measured: Measurements) -> str:
+    """README.md with the figures in its table. Raises ValueError where it has no such table."""
+    return _replaced(text, _README_TABLE, comparison_table(measured.rows, brief=True) + "\n", "README.md's table beside TFLM + CMSIS-NN")
 
 
-def ram(measured: Measured) -> str:
-    lines = []
-    for form in ("compiled", "interpreted"):
-        for goal in ("speed", "balanced", "size"):
-            rows = measured.over_networks(M4, goal, form, "-Os")
-            if any(rows):
-                lines.append((f"**Arenite, {form}, {goal}**", *(_number(r and r.info.arena_bytes + r.info.session_bytes) for r in rows)))
-    lines += [(name, *map(_number, figures)) for name, figures in RAM.items()]
-    return _table(("engine", *NETWORKS), lines, right_from=1)
+def in_runtime(text: str, measured: Measurements) -> str:
+    """docs/runtime.md with kws01's instructions, interpreted and compiled, rounded. Raises ValueError where it has no such line."""
+    index = Index(measured.rows)
+    rows = [index.row("kws01", M4, "balanced", form, "-Os") for form in ("interpreted", "compiled")]
+    cells = " | ".join("" if row is None else f"{round(row.instructions, -3):,}" for row in rows)
+    return _replaced(text, _RUNTIME_LINE, f"| instructions an inference | {cells} |\n", "docs/runtime.md's line of instructions")
 
 
-def code(measured: Measured) -> str:
-    lines = []
-    for form in ("compiled", "interpreted"):
-        for goal in ("speed", "balanced", "size"):
-            for flags in COMPILER_FLAGS:
-                rows = measured.over_networks(M4, goal, form, flags)
-                if any(rows):
-                    lines.append((f"**Arenite, {form}, {goal}, {flags}**", *(_number(r and r.info.code_bytes) for r in rows)))
-    lines += [(f"TFLM + CMSIS-NN, {flags}", *map(_number, figures)) for flags, figures in TFLM_CODE.items()]
-    return _table(("engine", *NETWORKS), lines, right_from=1)
-
-
-def comparison(measured: Measured) -> str:
-    """The table of the README."""
-    lines = []
-    tflm = {peer.name.rpartition(", ")[2]: peer for peer in CORTEX_M4[:2]}
-    for at, network in enumerate(NETWORKS):
-        small, fast = (
-            [measured.row(network, M4, "balanced", form, flags) for form in ("interpreted", "compiled")] for flags in ("-Os", "-O2")
-        )
-        if not (all(small) and all(fast)):
-            continue
-        infos_small, infos_fast = ([row.info for row in rows if row] for rows in (small, fast))
-        cycles = tflm["-O2"].cycles[at]
-        figures: list[tuple[str, list[int | None], int | None]] = [
-            ("RAM without stack, bytes", [i.arena_bytes + i.session_bytes for i in infos_small], RAM["TFLM + CMSIS-NN"][at]),
-            ("code, -Os, bytes", [i.code_bytes for i in infos_small], TFLM_CODE["-Os"][at]),
-            ("instructions to start", [i.open_instructions for i in infos_small], TFLM_START[at]),
-            ("instructions an inference, -Os", [i.instructions for i in infos_small], tflm["-Os"].instructions[at]),
-            ("instructions an inference, -O2", [i.instructions for i in infos_fast], tflm["-O2"].instructions[at]),
-            ("modelled cycles an inference, -O2", [i.cycles for i in infos_fast], cycles),
-        ]
-        lines += [(network, label, *map(_number, ours), _number(theirs)) for label, ours, theirs in figures]
-    return _table(("network", "", "Arenite interpreted", "Arenite compiled", "TFLM + CMSIS-NN"), lines, right_from=2)
-
-
-def other_cores(measured: Measured) -> str:
-    lines = []
-    for target in dict.fromkeys(row.target for row in measured.rows):
-        if target == M4:
-            continue
-        rows = measured.over_networks(target, "speed", "compiled", "-O2")
-        lines.append((target, "**Arenite**", *(_millions(r and r.info.instructions) for r in rows)))
-        theirs: Figures | None = TFLM_OTHER_CORES.get(target)
-        if theirs is not None:
-            lines.append((target, "TFLM + CMSIS-NN", *map(_millions, theirs)))
-            shares = ((r.info.instructions / t if r and t else None) for r, t in zip(rows, theirs, strict=True))
-            lines.append((target, "share", *("" if share is None else f"{share:.2f}" for share in shares)))
-    return _table(("core", "engine", *NETWORKS), lines, right_from=2)
-
-
-def matrix(rows: Sequence[Row]) -> str:
-    head = (
-        "network",
-        "core",
-        "kernels for",
-        "form",
-        "flags",
-        "instructions",
-        "a MAC",
-        "cycles",
-        "to open",
-        "arena",
-        "scratch",
-        "session",
-        "stack",
-    )
-    lines = []
-    for row in rows:
-        i = row.info
-        sizes = (i.open_instructions, i.arena_bytes, row.scratch_bytes, i.session_bytes, i.stack_bytes)
-        flash = (i.model_bytes, row.kernel_bytes, row.runtime_bytes)
-        each = f"{i.instructions / row.macs:.2f}" if row.macs else ""
-        counts = (_number(i.instructions), each, _number(i.cycles), *map(_number, sizes), *map(_number, flash))
-        lines.append((row.network, row.target, row.goal, row.form, row.flags, *counts))
-    return _table((*head, "flash: model", "kernels", "runtime"), lines, right_from=5)
-
-
-def _pair(instructions: int | None, cycles: int | None) -> str:
-    if instructions is None and cycles is None:
-        return "–"
-    return f"{_millions(instructions) or '–'} / {_millions(cycles) or '–'}"
-
-
-def _millions(value: int | None) -> str:
-    """Three digits that count, or four where there are as many before the point."""
-    if value is None:
-        return ""
-    number = value / 1_000_000
-    return f"{number:.0f}" if number >= 100 else f"{number:.1f}" if number >= 10 else f"{number:.2f}" if number >= 1 else f"{number:.3f}"
-
-
-def _number(value: int | None) -> str:
-    return "" if value is None else f"{value:,}"
-
-
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]], right_from: int) -> str:
-    rule = ["---:" if at >= right_from else "---" for at in range(len(head))]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *lines))
+def _replaced(text: str, pattern: re.Pattern[str], new: str, what: str) -> str:
+    result, count = pattern.subn(lambda _: new, text)
+    if count != 1:
+        raise ValueError(f"{what} is there {count} times")
+    return result

@@ -26,6 +26,7 @@ class Peer:
     cycles: Figures = (None,) * len(NETWORKS)
 
 
+TFLM = "TFLM + CMSIS-NN"
 CORTEX_M4: Sequence[Peer] = (
     Peer("TFLM 90b983c2 + CMSIS-NN, -O2", _millions(7.70, 29.9, 24.1, 0.583, 2.23), _millions(8.88, 35.9, 28.1, 0.718, 2.64)),
     Peer("TFLM 90b983c2 + CMSIS-NN, -Os", _millions(9.23, 41.1, 28.6, 0.843, 2.56)),
@@ -72,14 +73,18 @@ BEST_CLOSED_CYCLES = _millions(3.9, 14.9, 8.0, 0.365, None)
 """The best of them on the STM32L4R5, as cycles of the model: hardware takes 1.29 to 1.43 times the modelled cycles of one and the same
 engine (TFLM + CMSIS-NN against microTVM + CMSIS-NN)."""
 
-RAM = {
-    "TFLM + CMSIS-NN": (22_820 + 1_500, 54_996 + 1_500, 100_708 + 1_500, 2_580 + 1_400, 16_596 + 1_500),
+RAM: dict[str, Figures] = {
+    TFLM: (22_820 + 1_500, 54_996 + 1_500, 100_708 + 1_500, 2_580 + 1_400, 16_596 + 1_500),
     "bakeNN": (16_512, 52_240, 101_392, 1_552, 8_992),
     "TinyEngine": (None, None, 60_728, 3_328, None),
     "onnx2c, QLinear": (16_504, 52_240, 82_952, 1_536, 7_864),
 }
 """Bytes, without the stack; of TFLM the arena in use and what lies outside of it."""
-TFLM_CODE = {"-Os": (46_035, 43_199, 46_035, 21_831, 43_971), "-O2": (53_299, 51_103, 53_299, 27_015, 50_755)}
+TFLM_CODE: dict[str, Figures] = {"-Os": (46_035, 43_199, 46_035, 21_831, 43_971), "-O2": (53_299, 51_103, 53_299, 27_015, 50_755)}
 """Flash of TFLM + CMSIS-NN on a Cortex-M4 without the model, bytes, int8-only registrations."""
-TFLM_START = (790_000, 540_000, 3_520_000, 83_000, 1_090_000)
+TFLM_START: Figures = (790_000, 540_000, 3_520_000, 83_000, 1_090_000)
 """Instructions of AllocateTensors on a Cortex-M4."""
+TFLM_STACK = (748, 1_244)
+"""Bytes of stack of an inference on a Cortex-M4: the least and the most of the five networks."""
+TFLM_HELLO_INSTRUCTIONS = 3_523
+"""Of tflm_hello_world_int8 on a Cortex-M4."""
