@@ -106,6 +106,20 @@ def test_the_least_loss_within_budgets(tmp_path):
     assert conversion.report.fits and chosen.sqnr_db > first.sqnr_db
 
 
+def test_weights_of_four_bits_where_flash_is_short(tmp_path):
+    """As many layers as are needed, and no other."""
+    first = converted(tmp_path, max_loss=LossLimit(db=5.0)).report.trade_off.points[0]
+    limits = Limits(flash_bytes=first.flash_bytes - 500)
+    conversion = converted(tmp_path, limits=limits, max_loss=LossLimit(db=10.0))
+    found = conversion.report.trade_off
+    chosen = found.points[found.chosen]
+    assert chosen.int4_layers == ("dense",) and not chosen.int16_layers and not chosen.float_layers
+    assert chosen.flash_bytes <= limits.flash_bytes and conversion.report.fits
+    assert measured(tmp_path) == pytest.approx(chosen.sqnr_db, abs=0.05)
+    with pytest.raises(PlanError, match="--max-flash"):
+        converted(tmp_path, limits=Limits(flash_bytes=1000))
+
+
 def test_labels_make_it_accuracy(tmp_path):
     conversion = converted(tmp_path, labels=np.zeros(24, np.int64))
     found = conversion.report.trade_off

@@ -30,6 +30,8 @@ FUNCTIONS = ("Elementwise", "Lookup", "Softmax", "LogSoftmax", "Exp", "Tanh", "S
 PER_MOVED = 5.0
 PER_CONVERSION = 12.0
 CONVERSIONS = ("Quantize", "Dequantize", "Requantize")
+UNPACKING = 1.3
+"""What weights of four bits take, as a factor of int8."""
 LIBRARY_FLOAT = 8.0
 """What float32 takes without an FPU, as a factor."""
 
@@ -54,6 +56,8 @@ def node_cycles(graph: Graph, node: Node, features: frozenset[str]) -> float:
 
 def operator_cycles(graph: Graph, node: Node, kind: str, features: frozenset[str]) -> float:
     """Of a node of a float or a quantized graph, were it of this kind."""
+    if kind == "int4":
+        return UNPACKING * operator_cycles(graph, node, "int8", features)
     operands = [None if name is None else graph.tensors[name] for name in node.inputs]
     output = graph.tensors[node.output]
     soft = LIBRARY_FLOAT if kind == "float32" and "fpu" not in features else 1.0
@@ -75,8 +79,8 @@ def graph_cycles(graph: Graph, offers: Mapping[int, Sequence[Offer]], features: 
     return total
 
 
-def weight_bytes(graph: Graph, node: Node, kind: str) -> int:
+def weight_bytes(graph: Graph, node: Node, kind: str) -> float:
     """Of the float constants of a node, were it of this kind: weights and what goes with every channel."""
-    size = {"int8": 1, "int16": 2, "float32": 4}[kind]
+    size = {"int4": 0.5, "int8": 1, "int16": 2, "float32": 4}[kind]
     floats = [t for name in node.inputs if name is not None and (t := graph.tensors[name]).is_constant and t.dtype is DType.FLOAT32]
     return sum(tensor.elements * size for tensor in floats)

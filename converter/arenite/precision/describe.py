@@ -19,6 +19,7 @@ def _point(chosen: Chosen, point: Point, budgets: Budgets) -> TradeOffPoint:
         label=point.label,
         int16_layers=tuple(sorted(name for name, precision in point.choice.items() if precision == "int16")),
         float_layers=tuple(sorted(name for name, precision in point.choice.items() if precision == "float32")),
+        int4_layers=tuple(sorted(name for name, precision in point.choice.items() if precision == "int4")),
         cycles=point.cost.cycles,
         flash_bytes=point.cost.flash_bytes,
         ram_bytes=point.cost.ram_bytes,

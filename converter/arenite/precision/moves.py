@@ -6,13 +6,14 @@ or a tensor's writer and readers together; the noise that is left is the sum ove
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from arenite.graph import Graph, Node
 from arenite.precision.cycles import operator_cycles, weight_bytes
 from arenite.precision.sensitivity import Sensitivity
+from arenite.quantize.four_bits import four_bit_layers
 from arenite.quantize.lower_movement import CARRYING
 
 MOVING = (*CARRYING, "Pad")
@@ -20,7 +21,9 @@ UPWARDS = ("int16", "float32")
 """What an int8 layer can become."""
 
 Choice = Mapping[str, str]
-"""By a layer's name, int16 or float32; all others are int8."""
+"""By a layer's name, int16, float32 or int4, which is int8 with weights of four bits; all others are int8."""
+FOUR_BIT_NOISE = (127 / 7) ** 2
+"""Of weights, times that of eight bits."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +89,30 @@ class Landscape:
 
     def expected_noise(self, choice: Choice) -> float:
         """As Sensitivity has it."""
-        free = self._not_int8(choice)
+        free, four = self._layers_of(choice, UPWARDS) | self.typed, self._layers_of(choice, ("int4",))
         producers, consumers = self.graph.producers(), self.graph.consumers()
-        left = sum(noise for output, noise in self.sensitivity.weights.items() if output not in free)
+        left = sum(
+            noise * (FOUR_BIT_NOISE if output in four else 1.0) for output, noise in self.sensitivity.weights.items() if output not in free
+        )
         for tensor, noise in self.sensitivity.tensors.items():
             touching = [node for node in (producers.get(tensor), *consumers.get(tensor, [])) if node is not None]
             left += noise if any(node.output not in free for node in touching) else 0.0
         return left
 
-    def _not_int8(self, choice: Choice) -> frozenset[str]:
-        return self.typed | {node.output for name in choice for node in self.layers.get(name, [])}
+    def _layers_of(self, choice: Choice, precisions: Sequence[str]) -> frozenset[str]:
+        """First outputs of those that have one of the precisions."""
+        return frozenset(node.output for name, given in choice.items() if given in precisions for node in self.layers.get(name, []))
+
+    def halved(self) -> list[str]:
+        """Layers that can have weights of four bits, those first that save most bytes for the noise expected of it."""
+        able = four_bit_layers(self.graph, None, self.typed)
+        rated = []
+        for name, nodes in self.layers.items():
+            linear = [node for node in nodes if node.output in able]
+            if linear:
+                noise = sum(self.sensitivity.weights.get(node.output, 0.0) for node in linear)
+                rated.append((sum(weight_bytes(self.graph, node, "int4") for node in linear) / max(noise, 1e-12), name))
+        return [name for _, name in sorted(rated, key=lambda item: (-item[0], item[1]))]
 
     def expected_cost(self, choice: Choice) -> tuple[float, float, float]:
         """Cycles, bytes of weights and bytes of activations of all layers: for comparing choices."""
@@ -105,7 +122,7 @@ class Landscape:
             for node in nodes:
                 cycles += operator_cycles(self.graph, node, kind, self.features) if node.op not in MOVING else 0.0
                 flash += weight_bytes(self.graph, node, kind)
-                ram += self.graph.tensors[node.output].elements * {"int8": 1, "int16": 2, "float32": 4}[kind]
+                ram += self.graph.tensors[node.output].elements * {"int4": 1, "int8": 1, "int16": 2, "float32": 4}[kind]
         return cycles, flash, ram
 
     def completed(self, choice: Choice) -> dict[str, str]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from arenite.errors import PlanError
 from arenite.graph import OPERATORS, Graph
 from arenite.precision.cost import Cost, CostModel
+from arenite.precision.cycles import weight_bytes
 from arenite.precision.limits import DEFAULT_DB, DEFAULT_POINTS, Budgets, LossLimit
 from arenite.precision.loss import MOST_DB, Loss, LossMeter, judged_samples
-from arenite.precision.moves import Choice, Landscape, Move
+from arenite.precision.moves import UPWARDS, Choice, Landscape, Move
 from arenite.precision.sensitivity import measure_sensitivity
 from arenite.quantize import Dataset, QuantizedModel, Settled, finish, keep_float, rechosen
 from arenite.quantize.observers import Histogram
@@ -85,7 +86,8 @@ class Search:
             first = self.settled.options
             floats = (*first.float_layers, *(name for name, precision in sorted(choice.items()) if precision == "float32"))
             int16 = (*(first.int16_layers or ()), *(name for name, precision in sorted(choice.items()) if precision == "int16"))
-            settled = rechosen(self.graph, self.settled, floats, int16, self.seen)
+            int4 = [name for name, precision in sorted(choice.items()) if precision == "int4"]
+            settled = rechosen(self.graph, self.settled, floats, int16, self.seen, int4)
         if not with_figures:
             settled = replace(settled, options=replace(settled.options, fidelity_samples=0))
         return keep_float(self.graph) if settled.found is None else finish(self.graph, self.data, settled)
@@ -95,6 +97,20 @@ class Search:
 
     def done(self, point: Point) -> bool:
         return self.fits(point) and self.limit is not None and self.limit.met(point.loss)
+
+    def shrink(self, start: Point, land: Landscape) -> Point:
+        """Layers with weights of four bits, as many as the budget for flash asks for, or all."""
+        here, choice = start, dict(start.choice)
+        limit = self.budgets.flash_bytes
+        saved = 0.0
+        for name in land.halved():
+            if limit is None or here.cost.flash_bytes <= limit or len(self.points) >= MOST_MEASURED:
+                break
+            choice[name] = "int4"
+            saved += sum(weight_bytes(land.graph, node, "int4") for node in land.layers[name])
+            if saved >= here.cost.flash_bytes - limit:
+                here, saved = self.measure(choice), 0.0
+        return here if dict(here.choice) == choice else self.measure(choice)
 
     def descend(self, start: Point, land: Landscape) -> Point:
         """Points of less and less noise, as long as the budgets allow it and until the limit is met."""
@@ -190,12 +206,16 @@ def search(
     looking = Search(graph, data, settled, costs, budgets, limit, meter, advance)
     base = looking.measure({})
     best = base
-    if settled.found is not None and looking.fits(base) and not looking.done(base):  # nothing takes less than int8
+    over = budgets.flash_bytes is not None and base.cost.flash_bytes > budgets.flash_bytes
+    if settled.found is not None and not looking.done(base) and (looking.fits(base) or over):  # nothing but flash can be less than int8's
         draft = settled.found.draft
         found = measure_sensitivity(draft, data, lambda done, total: advance("measuring sensitivity", done, total))
         land = Landscape(draft.graph, draft.typed, found, costs.timed)
-        last = looking.descend(base, land)
-        ends = [looking.measure(dict.fromkeys(land.layers, precision), f"all {precision}") for precision in ("int16", "float32")]
+        start = looking.shrink(base, land) if over else base
+        last = looking.descend(start, land) if looking.fits(start) else start
+        ends = []
+        if not over:
+            ends = [looking.measure(dict.fromkeys(land.layers, precision), f"all {precision}") for precision in UPWARDS]
         cheapest = min((point for point in (last, *ends) if looking.done(point)), key=looking.price, default=None)
         if cheapest is not None:
             looking.prune(cheapest, land)

@@ -207,9 +207,14 @@ def settle(
 
 
 def rechosen(
-    graph: Graph, settled: Settled, float_layers: Sequence[str], int16_layers: Sequence[str], seen: dict[str, Histogram]
+    graph: Graph,
+    settled: Settled,
+    float_layers: Sequence[str],
+    int16_layers: Sequence[str],
+    seen: dict[str, Histogram],
+    int4_layers: Sequence[str] = (),
 ) -> Settled:
-    """`settled`, with other layers that are not int8; what methods chose for those that still are is kept.
+    """`settled`, with other layers that are not int8, or have weights of four bits; what methods chose for the others is kept.
 
     `seen`: histograms of tensors that earlier calls for this model have measured, added to. Raises what quantize() raises.
     """
@@ -232,7 +237,10 @@ def rechosen(
         wide = set(observed(draft.graph, draft.int16.layers))
         kept = {name: base.draft.ranges[name] for name in draft.ranges if name in base.draft.ranges and name not in wide}
         draft = replace(draft.with_ranges(kept), choices=base.draft.choices)
-    return Settled(options, settled.data, replace(base, draft=draft))
+    found = replace(base, draft=draft)
+    if int4_layers:
+        found = stored_in_four_bits(found, four_bit_layers(draft.graph, int4_layers, draft.typed), settled.data)
+    return Settled(options, settled.data, found)
 
 
 def _without_lossy(graph: Graph, begun: _Begun, calibration: Dataset, options: QuantizeOptions) -> QuantizeOptions:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+LAYERS = ("int16_layers", "float_layers", "int4_layers")
+"""Fields of a point that hold names."""
 TITLES = ("precisions", "estimated cycles", "flash, B", "RAM, B", "SQNR, dB", "top-1 changed", "points lost", "")
 
 
@@ -30,6 +32,8 @@ class TradeOffPoint:
     """Accuracy of float less that of this point, as a share; None without labels."""
     meets: bool
     """Keeps within the budgets and the loss that is allowed."""
+    int4_layers: tuple[str, ...] = ()
+    """int8 with weights of four bits, where the budget for flash asks for that."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +68,13 @@ def _figures(point: TradeOffPoint) -> tuple[float, ...]:
 
 def sentence(trade_off: TradeOff) -> str:
     chosen = trade_off.points[trade_off.chosen]
-    flags = [*(f"--int16-layer {name}" for name in chosen.int16_layers), *(f"--float-layer {name}" for name in chosen.float_layers)]
+    kinds = {"int4": chosen.int4_layers, "int16": chosen.int16_layers, "float": chosen.float_layers}
+    flags = [f"--{kind}-layer {name}" for kind, names in kinds.items() for name in names]
+    fours = f" and {len(chosen.int4_layers)} have weights of four bits" if chosen.int4_layers else ""
     same = f" The same without a search: {' '.join(flags)}." if flags and len(flags) <= 8 else ""
     return (
         f"Precisions for {trade_off.criterion}: {len(trade_off.points)} choices measured on {trade_off.samples} samples; of the int8 "
-        f"layers {len(chosen.int16_layers)} became int16 and {len(chosen.float_layers)} float32.{same}"
+        f"layers {len(chosen.int16_layers)} became int16 and {len(chosen.float_layers)} float32{fours}.{same}"
     )
 
 
@@ -92,16 +98,11 @@ def rows(trade_off: TradeOff) -> list[tuple[str, ...]]:
 
 
 def trade_off_to_json(trade_off: TradeOff) -> dict[str, Any]:
-    points = [
-        {**asdict(point), "int16_layers": list(point.int16_layers), "float_layers": list(point.float_layers)} for point in trade_off.points
-    ]
+    points = [{**asdict(point), **{name: list(getattr(point, name)) for name in LAYERS}} for point in trade_off.points]
     return {"criterion": trade_off.criterion, "samples": trade_off.samples, "chosen": trade_off.chosen, "points": points}
 
 
 def trade_off_from_json(value: Mapping[str, Any]) -> TradeOff:
     """Raises KeyError and TypeError for what trade_off_to_json() has not written."""
-    points = tuple(
-        TradeOffPoint(**{**point, "int16_layers": tuple(point["int16_layers"]), "float_layers": tuple(point["float_layers"])})
-        for point in value["points"]
-    )
+    points = tuple(TradeOffPoint(**{**point, **{name: tuple(point[name]) for name in LAYERS}}) for point in value["points"])
     return TradeOff(points, value["chosen"], value["samples"], value["criterion"])
