@@ -20,7 +20,7 @@
 #define ARN_INT4_BLOCK  4
 #define ARN_INT4_GROUP  32  /* taps */
 #define ARN_INT4_CHUNK  128 /* taps that are unpacked at a time where they are used once; whole groups */
-#define ARN_INT4_PLACES 32  /* outputs of a filter, at least, that a convolution makes of weights that it has unpacked, in whole rows */
+#define ARN_INT4_PLACES 8   /* outputs of a filter, at least, that a convolution makes of weights that it has unpacked, in whole rows */
 
 /* Words of the weights of a filter of `taps` taps. */
 static inline int32_t arn_int4_words(int32_t taps) {

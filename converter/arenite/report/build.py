@@ -139,6 +139,8 @@ def _layer(program: Program, graph: Graph, call: Call, about: Circumstances) -> 
         i: program.tensors[i] for i in call.inputs if i >= 0 and program.tensors[i].storage is Storage.CONSTANT
     }
     scale, zero_point = _scale(None if output is None else output.quantization)
+    offered = about.offers.get(call.node, ())
+    offered = offered if len(offered) > 1 else ()  # else there is no choice
     measured = None if output is None else about.quality.get(output.name if call.band is None else call.band.tensor)
     return Layer(
         name=call.name,
@@ -156,8 +158,7 @@ def _layer(program: Program, graph: Graph, call: Call, about: Circumstances) -> 
         saturated=None if measured is None else measured.saturated,
         band=None if call.band is None else (call.band.tensor, *call.band.rows),
         offers=tuple(
-            KernelOffer(offer.variant, round(offer.cycles), offer.bytes, _scratch_bytes(graph, node, offer.variant))
-            for offer in about.offers.get(call.node, ())
+            KernelOffer(offer.variant, round(offer.cycles), offer.bytes, _scratch_bytes(graph, node, offer.variant)) for offer in offered
         ),
     )
 

@@ -11,7 +11,7 @@ from math import prod
 
 from arenite.graph import Graph, Node
 from arenite.graph.operators.convolution import PLANES, PLANES_BYTES, WINOGRAD_TILES, fours
-from arenite.graph.operators.int4 import stream_bytes
+from arenite.graph.operators.int4 import band, stream_bytes
 from arenite.graph.operators.tap_pairs import TapAxis, along_rows
 
 PORTABLE_MAC = {"Conv": 3.6, "FullyConnected": 4.0, "DepthwiseConv": 9.0}
@@ -23,7 +23,7 @@ VECTOR_MAC = {"Conv": 0.2, "FullyConnected": 0.2, "DepthwiseConv": 1.0}
 PORTABLE_STREAM = 2.0
 """The same from a stream, as a factor."""
 UNPACKING = 2.5
-"""Cycles of a weight of four bits, once an inference."""
+"""Cycles of a weight of four bits, once for every band of rows."""
 PORTABLE_WINOGRAD = 6.0
 """The same from transformed weights, which are transformed back."""
 
@@ -71,7 +71,11 @@ def _four_bits(graph: Graph, node: Node) -> float:
     """portable/conv_int4.c, fully_connected_int4.c: on every core what plain constants take, and the unpacking."""
     weights = prod(graph.tensor(node.inputs[1]).shape)
     macs = prod(graph.tensor(node.output).shape) * (weights / _outputs(graph, node))
-    return macs * PORTABLE_MAC[node.op] + prod(graph.tensor(node.output).shape) * PORTABLE_OUTPUT + weights * UNPACKING
+    times = 1
+    if node.op == "Conv":
+        batch, height, width = graph.tensor(node.output).shape[:3]
+        times = batch * -(-height // band(width))
+    return macs * PORTABLE_MAC[node.op] + prod(graph.tensor(node.output).shape) * PORTABLE_OUTPUT + times * weights * UNPACKING
 
 
 def _vector(graph: Graph, node: Node, variant: str) -> float:

@@ -15,7 +15,7 @@ GROUP = 32
 """Taps that have a factor in common."""
 CHUNK = 128
 """Taps that are unpacked at a time where they are used once."""
-PLACES = 32
+PLACES = 8
 """Outputs of a filter, at least, that a convolution makes of weights that it has unpacked, in whole rows."""
 LOWEST, HIGHEST = -8, 7
 """Steps that four bits hold."""
