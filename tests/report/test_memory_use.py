@@ -107,6 +107,12 @@ def test_every_memory_is_shown(report):
     assert "arena 80, sdram 500, unused 0" in text_of(render_memory_use(two)) and memory_to_html(two).count("<svg") == 2
 
 
+def test_bands_are_told_apart(report):
+    banded = replace(report, layers=(report.layers[0], replace(report.layers[1], band=("c", 4, 6)), report.layers[2]))
+    assert "conv <1> & co, rows 4 to 5" in text_of(render_memory_use(banded))
+    assert memory_use(banded)[0].steps[2].layer == "conv <1> & co, rows 4 to 5" and memory_use(banded)[0].steps[1].layer == "edge"
+
+
 def test_advice(report):
     said = " ".join(advice(report))
     assert "The largest at the peak is x, 24 bytes (50%)." in said and "--io-layout nhwc" in said
@@ -122,7 +128,12 @@ def test_advice(report):
     held = replace(heavy, buffers=(replace(report.buffers[0], last=3), *heavy.buffers[1:]))
     assert "--keep-inputs holds 24 bytes of inputs at the peak" in " ".join(advice(held))
     waiting = replace(heavy, buffers=(*heavy.buffers, Buffer("r", "activation", "arena", 200, 30, 0, 2)))
-    assert "r, 30 bytes, waits from step 0 until step 2" in " ".join(advice(waiting))
+    assert "Results that wait for a later layer hold 30 bytes there: the result of r (30 bytes, steps 0 to 2)." in " ".join(advice(waiting))
+    alone = replace(
+        heavy, layers=(layers[0], replace(layers[1], offers=offers[2:] + offers[:1], variant="lean", band=("c", 4, 6)), layers[2])
+    )
+    said = " ".join(advice(replace(alone, buffers=(*report.buffers[:-1], replace(scratch, bytes=90)))))
+    assert "90 bytes at the peak are scratch memory of conv <1> & co (lean)" in said and "A smaller --max-ram" in said
 
 
 @pytest.mark.parametrize(("part", "whole", "characters"), [(0, 80, 0), (80, 80, BAR), (40, 80, BAR // 2), (1, 1000, 0), (0, 0, 0)])

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from arenite.report.contents import Buffer, Report
-from arenite.report.memory_use import MemoryUse, StepUse, label, memory_use
+from arenite.report.memory_use import MemoryUse, StepUse, label, memory_use, occupied
 
 CLOSE = 0.95
 """Steps with this part of the peak's bytes are named: a gain at the peak ends there."""
 MOST_NAMED = 6
+MOST_WAITING = 3
 
 
 def advice(report: Report) -> tuple[str, ...]:
@@ -29,12 +30,13 @@ def advice(report: Report) -> tuple[str, ...]:
 def _largest(report: Report, peak: StepUse) -> Iterator[str]:
     largest = max(peak.buffers, key=lambda buffer: buffer.bytes)
     yield f"The largest at the peak is {_named(report, largest)}, {largest.bytes:,} bytes ({largest.bytes / peak.bytes:.0%})."
-    for buffer in peak.buffers:
-        if buffer.kind == "activation" and buffer.first < peak.step < buffer.last:
-            yield (
-                f"Besides, {_named(report, buffer)}, {buffer.bytes:,} bytes, waits from step {buffer.first} until step {buffer.last}: "
-                "as long as its branch is."
-            )
+    waiting = [buffer for buffer in peak.buffers if buffer.kind == "activation" and buffer.first < peak.step < buffer.last]
+    if waiting:
+        longest = sorted(waiting, key=lambda buffer: -buffer.bytes)
+        named = ", ".join(f"{_named(report, b)} ({b.bytes:,} bytes, steps {b.first} to {b.last})" for b in longest[:MOST_WAITING])
+        more = f" and {len(waiting) - MOST_WAITING} more" if len(waiting) > MOST_WAITING else ""
+        held = occupied((b.offset, b.offset + b.bytes) for b in waiting)
+        yield f"Results that wait for a later layer hold {held:,} bytes there: {named}{more}."
 
 
 def _scratch(report: Report, peak: StepUse) -> Iterator[str]:
@@ -45,7 +47,8 @@ def _scratch(report: Report, peak: StepUse) -> Iterator[str]:
     now = layer.taken
     leaner = [offer for offer in layer.offers if offer.scratch_bytes < taken]
     if now is None or not leaner:
-        yield f"{taken:,} bytes at the peak are scratch memory of {layer.name}, whose kernel has no leaner variant."
+        choice = "; the kernels that it could take instead need no less" if len(layer.offers) > 1 else ""
+        yield f"{taken:,} bytes at the peak are scratch memory of {layer.name} ({layer.variant}){choice}."
         return
     best = min(leaner, key=lambda offer: offer.cycles)
     cost = f"{best.cycles / now.cycles - 1:+.0%} cycles of that layer" if now.cycles else "unknown cycles"
@@ -71,8 +74,10 @@ def _ports(report: Report, peak: StepUse) -> Iterator[str]:
 
 def _bands(report: Report, peak: StepUse) -> Iterator[str]:
     if 0 <= peak.step < len(report.layers):
-        shape = report.layers[peak.step].output_shape
-        if len(shape) == 4 and shape[1] > 1 and shape[2] > 1:
+        layer = report.layers[peak.step]
+        if layer.band is not None:
+            yield "A smaller --max-ram: bands of fewer rows, of more layers, or such that compute again what they share."
+        elif len(layer.output_shape) == 4 and layer.output_shape[1] > 1 and layer.output_shape[2] > 1:
             yield "--max-ram SIZE: layers around the peak are executed in bands of rows, so that none of their tensors is ever whole."
 
 

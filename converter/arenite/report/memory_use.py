@@ -47,7 +47,7 @@ class MemoryUse:
     @property
     def kept(self) -> int:
         """Bytes of states, which nothing else may overwrite between invocations."""
-        return _occupied((b.offset, b.offset + b.bytes) for b in self.steps[-1].buffers if b.kind == "state")
+        return occupied((b.offset, b.offset + b.bytes) for b in self.steps[-1].buffers if b.kind == "state")
 
 
 def memory_use(report: Report) -> tuple[MemoryUse, ...]:
@@ -63,9 +63,13 @@ def label(report: Report, buffer: Buffer) -> str:
 
 
 def layer_at(report: Report, step: int) -> str:
+    """The layer that runs, with its rows where it is executed in bands, or when it is, in words."""
     if step < 0:
         return "before the first call"
-    return report.layers[step].name if step < len(report.layers) else "after the last call"
+    if step >= len(report.layers):
+        return "after the last call"
+    layer = report.layers[step]
+    return layer.name if layer.band is None else f"{layer.name}, rows {layer.band[1]} to {layer.band[2] - 1}"
 
 
 def overlaps(buffers: Iterable[Buffer]) -> tuple[tuple[int, int, int, int], ...]:
@@ -93,12 +97,13 @@ def _use(report: Report, name: str, size: int) -> MemoryUse:
         buffers.sort(key=lambda b: (b.offset, b.bytes, b.first))
         spans = [(b.offset, b.offset + b.bytes) for b in buffers]
         end = max([end for _, end in spans], default=0)
-        steps.append(StepUse(step, layer_at(report, step), _occupied(spans), end, tuple(buffers)))
+        steps.append(StepUse(step, layer_at(report, step), occupied(spans), end, tuple(buffers)))
     peak = max(steps, key=lambda use: (use.bytes, use.step == report.peak_step, -use.step))
     return MemoryUse(name, size, tuple(steps), peak)
 
 
-def _occupied(spans: Iterable[tuple[int, int]]) -> int:
+def occupied(spans: Iterable[tuple[int, int]]) -> int:
+    """Bytes in any of `spans`, each an offset and an end."""
     total = end = 0
     for low, high in sorted(spans):
         total += max(0, high - max(low, end))
