@@ -13,7 +13,7 @@
 #include "portable/broadcast.h"
 
 #define ROWS  (ARN_MAX_DIMS - 2) /* the dimension of rows; the last is that of their elements */
-#define ASIDE 64
+#define ASIDE 48
 
 /* An operand along a run of elements. */
 typedef struct operand {

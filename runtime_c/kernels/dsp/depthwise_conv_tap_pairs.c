@@ -23,7 +23,6 @@ typedef struct walk {
     int32_t residues;
     int32_t length; /* words of a sequence */
     int32_t read;   /* of them that are multiplied with more than the zeros which fill up */
-    int32_t plane;  /* words of a channel */
     uint32_t *sequences;
     const int8_t *image; /* at the first of the channels that are loaded: CHANNELS, or all where they are fewer */
     int32_t loaded;
@@ -32,8 +31,7 @@ typedef struct walk {
     uint32_t padding;
     int32_t parts; /* of a sequence */
     int32_t words; /* of constants of an output channel */
-    int32_t slot;  /* of the first row of taps in `table`; none: -1 */
-    const uint32_t **table;
+    int32_t slot;  /* of the first row of taps in `job.parts`; none: -1 */
     arn_tap_job job;
 } walk;
 
@@ -55,7 +53,7 @@ static ARN_NOINLINE void store_edge(const walk *w, uint32_t *to, const int8_t *f
     for (int32_t i = begin; i < end; i++) {
         if (2 * i + 1 < inside || 2 * i >= behind) {
             for (int32_t c = 0; c < CHANNELS; c++) {
-                to[i + c * w->plane] = both;
+                to[i + c * (w->job.plane_bytes / 4)] = both;
             }
             continue;
         }
@@ -64,7 +62,8 @@ static ARN_NOINLINE void store_edge(const walk *w, uint32_t *to, const int8_t *f
             const int32_t n = 2 * i + j;
             pixel[j] = n >= inside && n < behind ? load_pixel(from + n * step, w->loaded) : w->padding;
         }
-        const arn_interleave_job job = {(const int8_t *)&pixel[0], (const int8_t *)&pixel[1], 0, 0, to + i, 4 * w->plane, 0, 1, 1, 0, 0};
+        const arn_interleave_job job = {
+            (const int8_t *)&pixel[0], (const int8_t *)&pixel[1], 0, 0, to + i, w->job.plane_bytes, 0, 1, 1, 0, 0};
         arn_interleave(&job);
     }
 }
@@ -77,7 +76,7 @@ static ARN_NOINLINE void store_sequence(const walk *w, uint32_t *to, const int8_
         return;
     }
     const int8_t *const first = from + 2 * begin * step;
-    const arn_interleave_job job = {first, first + step, 2 * step, 2 * step, to + begin, 4 * w->plane, 4, end - begin, 1, 0, 0};
+    const arn_interleave_job job = {first, first + step, 2 * step, 2 * step, to + begin, w->job.plane_bytes, 4, end - begin, 1, 0, 0};
     arn_interleave(&job);
     store_edge(w, to, from, step, 0, begin, inside, behind);
     store_edge(w, to, from, step, end, w->read, inside, behind);
@@ -106,7 +105,7 @@ static ARN_NOINLINE void store_row(const walk *w, uint32_t *to, int32_t position
 
 /* The parts of all sequences for a window whose first row of taps lies in `slot`. */
 static ARN_NOINLINE void list_parts(const walk *w, int32_t slot) {
-    const uint32_t **table = w->table;
+    const uint32_t **table = (const uint32_t **)(void *)(w->sequences + w->job.plane_bytes); /* behind four channels */
     for (int32_t k = 0; k < w->across.kernel; k++, slot = slot + 1 < w->across.kernel ? slot + 1 : 0) {
         for (int32_t r = 0; r < w->residues; r++) {
             for (int32_t part = 0; part < w->parts; part++) {
@@ -158,16 +157,14 @@ void arn_depthwise_conv_s8_tap_pairs(const arn_depthwise_conv_params *p, const i
     w.across_pitch = along_rows ? p->in_c : in_row;
     w.residues = arn_tap_residues(&w.along);
     w.length = arn_tap_pairs_length(&w.along);
-    w.plane = w.across.kernel * w.residues * w.length;
     w.sequences = scratch;
     w.loaded = least(p->in_c, CHANNELS);
     w.padding = (uint8_t)p->input_zero_point * 0x01010101u;
     w.parts = arn_tap_parts(&w.along);
     w.words = arn_tap_pairs_words(p);
     w.slot = -1;
-    w.table = (const uint32_t **)(void *)(w.sequences + CHANNELS * w.plane);
-    w.job.parts = w.table;
-    w.job.plane_bytes = 4 * w.plane;
+    w.job.plane_bytes = 4 * w.across.kernel * w.residues * w.length;
+    w.job.parts = (const uint32_t *const *)(const void *)(w.sequences + w.job.plane_bytes);
     w.job.y_step = p->out_c / p->in_c;
     w.job.weights_bytes = 4 * w.words * w.job.y_step;
     w.job.step = along * w.along.phases;
