@@ -15,7 +15,7 @@ from arenite.plan import Memory
 from arenite.targets import open_engine
 from arenite.targets.emulated import EmulatedEngine, Form
 from numpy.typing import NDArray
-from onnx import save
+from onnx import parser, save
 from partial.random_images import random_network
 
 Samples = list[list[NDArray[Any]]]
@@ -44,6 +44,26 @@ def test_on_the_host(seed: int, tmp_path: Path) -> None:
         for found, wanted in zip(open_engine(engine, apart).run(samples), expected, strict=True):
             for array, reference in zip(found, wanted, strict=True):
                 np.testing.assert_array_equal(array, reference, engine)
+
+
+@pytest.mark.parametrize("capacity", [64, 128])
+def test_states_in_either_memory(tmp_path: Path, capacity: int) -> None:
+    """What persists is copied from where it is computed to where it is kept, in the same memory or not."""
+    text = """<ir_version: 8, opset_import: ["" : 17]> g (float[1,64] x, float[1,64] h) => (float[1,64] out, float[1,64] next) {
+        sum = Add(x, h)  next = Tanh(sum)  gate = Sigmoid(x)  gated = Mul(gate, next)  out = Add(gated, x)
+    }"""
+    save(parser.parse_model(text), tmp_path / "net.onnx")
+    outputs = []
+    for name, memories in (("alone", ()), ("apart", (Memory("dtcm", capacity), Memory("sdram")))):
+        options = ConvertOptions(output=tmp_path / name, states={"next": "h"}, memories=memories)
+        conversion = convert(tmp_path / "net.onnx", options)
+        samples: Samples = [[np.random.default_rng(i).integers(-128, 128, (1, 64)).astype(np.int8)] for i in range(4)]
+        outputs += [np.stack([o[0] for o in open_engine(engine, tmp_path / name).run(samples)]) for engine in ("numpy", "c", "compiled")]
+    program = conversion.program
+    assert {program.tensors[state.input].memory for state in program.states} == {1}
+    assert {program.tensors[state.output].memory for state in program.states} == {1 if capacity == 64 else 0}
+    for output in outputs:
+        np.testing.assert_array_equal(output, outputs[0])
 
 
 @pytest.mark.emulated
