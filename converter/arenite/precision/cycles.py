@@ -1,7 +1,7 @@
 """Estimated cycles of layers in any precision.
 
 Layers that have a choice of kernels cost what variants/cost.py says. All others cost so many cycles a multiply-accumulate or an element, as
-the cycle model of `arenite profile` counts them on a Cortex-M4 (kws01, -O2, no wait states). Without an FPU float32 is computed by library
+the cycle model of `arenite profile` counts them on a Cortex-M4 (-O2, no wait states). Without an FPU float32 is computed by library
 calls. The figures compare precisions; they are no measurement.
 """
 
@@ -16,11 +16,13 @@ from arenite.variants import Offer
 
 KINDS = ("int8", "int16", "float32")
 PER_MAC: Mapping[str, Mapping[str, float]] = {
-    "Conv": {"int8": 3.6, "int16": 17.0, "float32": 5.5},
+    "Conv": {"int8": 3.6, "int16": 15.0, "float32": 5.5},
     "DepthwiseConv": {"int8": 9.0, "int16": 30.0, "float32": 13.7},
-    "FullyConnected": {"int8": 4.0, "int16": 9.2, "float32": 4.8},
+    "FullyConnected": {"int8": 4.0, "int16": 8.7, "float32": 4.8},
+    **dict.fromkeys(("Lstm", "LstmLast"), {"int8": 10.0, "int16": 16.0, "float32": 16.0}),
+    **dict.fromkeys(("Gru", "GruLast"), {"int8": 11.0, "int16": 16.5, "float32": 16.5}),
 }
-"""By operator and kind of variant."""
+"""By operator and kind of variant: kws01, mnist_lenet, har_lstm, har_gru2. Recurrent layers have no form of 16-bit weights: float32."""
 OTHER_MAC = {"int8": 4.0, "int16": 10.0, "float32": 6.0}
 PER_ELEMENT = {"int8": 8.0, "int16": 20.0, "float32": 14.0}
 """Of the larger one of first operand and result, where there are no multiply-accumulates."""
