@@ -103,7 +103,7 @@ def test_a_stream_by_hand() -> None:
     weight[0] = [15, -15, 30, 0, 45, 60, 75, 90, 105]  # 15 times 1, -1, 2, 0, 3, 4, 5, 6 and 7
     weight[3, 8] = -8
     weight[4, 0] = 14  # twice seven
-    tensors = [weight, np.arange(1, 6, dtype=np.int32), np.arange(11, 16, dtype=np.int32)]
+    tensors: list[Array] = [weight, np.arange(1, 6, dtype=np.int32), np.arange(11, 16, dtype=np.int32)]
     constants = [Tensor(name, data.shape, DType.of(data), data) for name, data in zip("wbm", tensors, strict=True)]
     stream = int4(Node("FullyConnected", "", ("x", "w", "b", "m"), ("y",), {}), constants, Tensor("x", (1, 9), DType.INT8))
     zero = 0x88888888

@@ -72,7 +72,7 @@ def test_one_group_is_exact_in_its_scale() -> None:
     rng = np.random.default_rng(4)
     steps = rng.integers(-HIGHEST, HIGHEST + 1, (5, 24))
     steps[:, 0] = HIGHEST
-    exact = steps * 0.0625 * np.arange(1, 6)[:, None]
+    exact = np.asarray(steps * 0.0625 * np.arange(1, 6)[:, None], np.float64)
     scale, found = four_bit_rows(exact[None], moments(rng, 24)[None])
     np.testing.assert_allclose(found[0] * scale[0][:, None], exact, rtol=1e-5, atol=1e-9)
 

@@ -23,7 +23,8 @@ INT4_GROUP = 32
 def conv_int4(p: Any, x: Array, stream: Array, y: Array) -> None:
     taps = p.kernel_h * p.kernel_w * p.in_c // p.group
     parts = [int4(part, p.out_c // p.group, taps) for part in np.split(np.asarray(stream).reshape(-1), p.group)]
-    convolution.conv(p, x, *(np.concatenate([part[i] for part in parts]) for i in range(3)), y)
+    weights, biases, multipliers = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    convolution.conv(p, x, weights, biases, multipliers, y)
 
 
 def fully_connected_int4(p: Any, x: Array, stream: Array, y: Array) -> None:
@@ -73,8 +74,8 @@ def int4(stream: Array, filters: int, taps: int) -> tuple[Int64, Int64, Int64]:
         halves = np.ascontiguousarray(nibbles).view(np.uint8).reshape(count, words, 4)
         steps = np.stack([halves & 0xF, halves >> 4], axis=2).reshape(count, -1)[:, :taps].astype(np.int64) - 8
         parts.append((steps * np.repeat(factors, INT4_GROUP, axis=1)[:, :taps], biases.astype(np.int64), multipliers.astype(np.int64)))
-    weights, biases, multipliers = (np.concatenate([part[i] for part in parts]) for i in range(3))
-    return weights, biases, multipliers
+    every = [np.concatenate([part[i] for part in parts]) for i in range(3)]
+    return every[0], every[1], every[2]
 
 
 def paired(stream: Array, filters: int, taps: int, block: int) -> tuple[Int64, Int64, Int64]:
