@@ -8,7 +8,19 @@ from dataclasses import fields, replace
 
 import pytest
 from arenite.errors import ArtifactError
-from arenite.report import Limits, accuracy, from_json, render_report, render_summary, to_html, to_json, to_markdown, verdict
+from arenite.report import (
+    Limits,
+    TradeOff,
+    TradeOffPoint,
+    accuracy,
+    from_json,
+    render_report,
+    render_summary,
+    to_html,
+    to_json,
+    to_markdown,
+    verdict,
+)
 from report.pages import Page, text_of
 
 
@@ -36,6 +48,9 @@ def test_every_field_is_in_the_json(report):
             other = () if value and field.name != "memories" else (("other", 5),)
         if field.name == "limits":
             other = Limits()
+        if field.name == "trade_off":
+            other = TradeOff((TradeOffPoint("int8", (), ("last",), 7, 8, 9, 20.5, 0.1, None, True),), 0, 3, "at most 10 % changed")
+            assert from_json(to_json(replace(report, trade_off=other)), "report.json").trade_off == other
         if isinstance(value, bool):
             other = not value
         if isinstance(value, dict):
