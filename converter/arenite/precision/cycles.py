@@ -19,8 +19,8 @@ PER_MAC: Mapping[str, Mapping[str, float]] = {
     "Conv": {"int8": 3.6, "int16": 15.0, "float32": 5.5},
     "DepthwiseConv": {"int8": 9.0, "int16": 30.0, "float32": 13.7},
     "FullyConnected": {"int8": 4.0, "int16": 8.7, "float32": 4.8},
-    **dict.fromkeys(("Lstm", "LstmLast"), {"int8": 10.0, "int16": 16.0, "float32": 16.0}),
-    **dict.fromkeys(("Gru", "GruLast"), {"int8": 11.0, "int16": 16.5, "float32": 16.5}),
+    **{op: {"int8": 10.0, "int16": 16.0, "float32": 16.0} for op in ("Lstm", "LstmLast")},
+    **{op: {"int8": 11.0, "int16": 16.5, "float32": 16.5} for op in ("Gru", "GruLast")},
 }
 """By operator and kind of variant: kws01, mnist_lenet, har_lstm, har_gru2. Recurrent layers have no form of 16-bit weights: float32."""
 OTHER_MAC = {"int8": 4.0, "int16": 10.0, "float32": 6.0}

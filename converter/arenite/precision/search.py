@@ -216,6 +216,8 @@ def search(
         ends = []
         if not over:
             ends = [looking.measure(dict.fromkeys(land.layers, precision), f"all {precision}") for precision in UPWARDS]
+            if looking.done(last):  # which of the two is cheaper depends on all layers that they share a border with
+                ends += [looking.measure(land.completed(dict.fromkeys(last.choice, precision))) for precision in UPWARDS]
         cheapest = min((point for point in (last, *ends) if looking.done(point)), key=looking.price, default=None)
         if cheapest is not None:
             looking.prune(cheapest, land)
