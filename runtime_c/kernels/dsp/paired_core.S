@@ -7,9 +7,9 @@
  * A column holds the taps of a filter as int16, two a word, in the order of the stream. Two columns alternate word by word. The column of
  * 1x8 is the bytes of x; the last word is read whole, and what is no tap meets weights of 0.
  *
- * A step is a pair of taps: 16 multiply-accumulates in 15 cycles of a Cortex-M4. Steps are unrolled, and as their number need not be a
- * multiple of that, a block is entered in the middle of the loop, with its pointers set back accordingly: all steps have equally long
- * code. Loads come in rows because neighbouring loads overlap.
+ * A step of 2x4 is a pair of taps: 16 multiply-accumulates in 15 cycles of a Cortex-M4; one of 1x8 is two pairs, 32 in 39. Steps are
+ * unrolled, and as their number need not be a multiple of that, a block is entered in the middle of the loop, with its pointers set back
+ * accordingly: all steps have equally long code, but for the last. Loads come in rows because neighbouring loads overlap.
  *
  * Registers of 2x4, in the loop:
  *     r0  columns                       r6, r7    H and A of outputs 0, 1 in column 0
@@ -17,7 +17,7 @@
  *     r2, r3  taps of columns 0, 1      r10, r11  H and A of outputs 0, 1 in column 1
  *     r4, r5  words of weights          r12, lr   H and A of outputs 2, 3 in column 1
  * Registers of 1x8:
- *     r0  x, r1  stream, r2 r5  taps, r3 r4 r5  words of weights
+ *     r0  x, r1  stream, r2 r5  taps, r3 r4  words of weights
  *     r6, r7  H and A of outputs 0, 1;  r8, r9 of 2, 3;  r10, r11 of 4, 5;  r12, lr of 6, 7
  * What a block needs once lies in the stack frame. */
 #if defined(__ARM_FEATURE_DSP)
@@ -60,12 +60,17 @@
     .equ UNROLL_1X8, 4
 #endif
 
-/* Fills the frame from the job in r0; r1 becomes the stream. `loop` has `unroll` steps of `step_code` bytes each; a step moves on by `step_x`
- * and `step_stream` bytes, a block by 2^`log_block` outputs. */
-.macro ENTER loop, unroll, step_code, step_x, step_stream, log_block
+    .equ BEFORE, 4 /* bytes that the pointers of 1x8 stay behind, so that a load may move them on */
+
+/* Fills the frame from the job in r0; r1 becomes the stream. `loop` has `unroll` steps of `step_code` bytes each; a step moves on by
+ * `step_x` and `step_stream` bytes, a block by 2^`log_block` outputs. Both pointers stay `before` bytes behind. */
+.macro ENTER loop, unroll, step_code, step_x, step_stream, log_block, before=0
     push {r4-r11, lr}
     sub sp, sp, #FRAME
     ldr r1, [r0, #JOB_X]
+    .if \before
+    subs r1, #\before
+    .endif
     ldr r2, [r0, #JOB_STEPS]
     /* Steps that the first turn of the loop leaves out: -steps mod unroll. */
     rsbs r3, r2, #0
@@ -77,6 +82,9 @@
     str r5, [sp, #X_START]
     mov r4, #\step_stream
     mul r5, r3, r4
+    .if \before
+    adds r5, #\before
+    .endif
     str r5, [sp, #BACK]
     ldr r4, =\loop + 1
     mov r5, #\step_code
@@ -237,41 +245,48 @@ FUNCTION arn_paired_2x4
     LEAVE
     .size arn_paired_2x4, . - arn_paired_2x4
 
-/* Steps of 1x8, two pairs of taps: 122 bytes of code each. */
-.macro EIGHT_1X8 taps, third, at
-    smlad r6, \taps, r3, r6
+/* Steps of 1x8, two pairs of taps: 122 bytes of code each. Weights come two words at a time, as registers are left for. The last step of
+ * the loop moves the pointers on, each by the load that reads farthest, and looks up where x ends. */
+.macro FOUR_1X8 taps, h0, a0, h1, a1
+    smlad \h0, \taps, r3, \h0
     sxtb16 r3, r3
-    smlad r7, \taps, r3, r7
-    ldr.n r3, [r1, #\at + 12]
-    smlad r8, \taps, r4, r8
+    smlad \a0, \taps, r3, \a0
+    smlad \h1, \taps, r4, \h1
     sxtb16 r4, r4
-    smlad r9, \taps, r4, r9
-    .ifc \third, r4
-    ldr.n r4, [r1, #\at + 8]
-    .endif
-    smlad r10, \taps, \third, r10
-    sxtb16 \third, \third
-    smlad r11, \taps, \third, r11
-    smlad r12, \taps, r3, r12
-    sxtb16 r3, r3
-    smlad lr, \taps, r3, lr
+    smlad \a1, \taps, r4, \a1
+.endm
+
+.macro WEIGHTS_1X8 at
+    ldr.n r3, [r1, #BEFORE + \at]
+    ldr.n r4, [r1, #BEFORE + \at + 4]
 .endm
 
 .macro STEP_1X8 i
-    ldr.n r2, [r0, #4 * \i]
-    ldr.n r3, [r1, #32 * \i]
-    ldr.n r4, [r1, #32 * \i + 4]
+    WEIGHTS_1X8 32 * \i
+    .if \i == UNROLL_1X8 - 1
+    ldr r2, [r0, #4 * UNROLL_1X8]!
+    .else
+    ldr.n r2, [r0, #BEFORE + 4 * \i]
+    .endif
     sxtb16 r5, r2
     sxtb16 r2, r2, ror #8
-    EIGHT_1X8 r5, r4, 32 * \i
-    ldr.n r3, [r1, #32 * \i + 16]
-    ldr.n r4, [r1, #32 * \i + 20]
-    ldr.n r5, [r1, #32 * \i + 24]
-    EIGHT_1X8 r2, r5, 32 * \i + 16
+    FOUR_1X8 r5, r6, r7, r8, r9
+    WEIGHTS_1X8 32 * \i + 8
+    FOUR_1X8 r5, r10, r11, r12, lr
+    WEIGHTS_1X8 32 * \i + 16
+    FOUR_1X8 r2, r6, r7, r8, r9
+    .if \i == UNROLL_1X8 - 1
+    ldr.n r5, [sp, #X_END]
+    ldr.n r3, [r1, #BEFORE + 32 * \i + 24]
+    ldr r4, [r1, #32 * UNROLL_1X8]!
+    .else
+    WEIGHTS_1X8 32 * \i + 24
+    .endif
+    FOUR_1X8 r2, r10, r11, r12, lr
 .endm
 
 FUNCTION arn_paired_1x8
-    ENTER .Lloop_1x8, UNROLL_1X8, 122, 4, 32, 3
+    ENTER .Lloop_1x8, UNROLL_1X8, 122, 4, 32, 3, BEFORE
 .Lblock_1x8:
     ldm r1!, {r6-r12, lr}
     ldm sp, {r0, r2, r3}
@@ -284,11 +299,9 @@ FUNCTION arn_paired_1x8
     STEP_1X8 i
     .set i, i + 1
     .endr
-    ldr r2, [sp, #X_END]
-    adds r0, #4 * UNROLL_1X8
-    adds r1, #32 * UNROLL_1X8
-    cmp r0, r2
+    cmp r0, r5
     bne.w .Lloop_1x8
+    adds r1, #BEFORE
     ldm r1!, {r2-r5}
     ldr r0, [sp, #ZERO_POINT]
     sub r6, r6, r7
