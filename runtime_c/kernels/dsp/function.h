@@ -1,4 +1,5 @@
 /* For assembly: how a function begins. */
+/* clang-format off */
 #ifndef ARN_DSP_FUNCTION_H
 #define ARN_DSP_FUNCTION_H
 
