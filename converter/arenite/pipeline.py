@@ -67,12 +67,12 @@ class ConvertOptions:
     """int8; int16x8 and int16: 16-bit activations with weights of 8 and of 16 bits, float32 where a layer has no such form; float32:
     nothing is quantized; auto: int8, but for layers that must be more for `max_loss`, within `max_cycles` and `limits`
     (arenite.precision)."""
+    calibration: Path | None = None
+    """Typical inputs: see quantize.load_data. None: ranges are measured on synthetic inputs and accuracy is unknown."""
     max_cycles: int | None = None
     """Of one inference, estimated, for the precision auto."""
     max_loss: LossLimit | None = None
     """For the precision auto. None: the least loss within the other limits."""
-    calibration: Path | None = None
-    """Typical inputs: see quantize.load_data. None: ranges are measured on synthetic inputs and accuracy is unknown."""
     target: str | None = None
     """A name of targets.catalogue.TARGETS: images are built for it to measure their flash, where its compiler is there."""
     optimize: str = "balanced"
