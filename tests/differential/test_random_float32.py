@@ -48,8 +48,8 @@ class Perturbed(Interpreter):
         super().__init__(model)
         self._amount, self._rng = amount, np.random.default_rng(seed)
 
-    def _execute(self, node) -> int:  # type: ignore[no-untyped-def]
-        jump = super()._execute(node)
+    def _execute(self, at: int) -> int:
+        jump, node = super()._execute(at), self.model.nodes[at]
         for index in node.outputs:
             view = self._views[index]
             if view.dtype == np.float32 and node.op not in ("StridedCopy", "Fill"):
