@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arenite.verify.execution import finite
+
 LEAST_DB = 20.0
 """Below this a layer's values have diverged: the error has a tenth of their size."""
 
@@ -115,7 +117,7 @@ class Attribution:
         diverging = self.first_diverging
         return {
             "samples": self.samples,
-            "output_db": _finite(self.output_db),
+            "output_db": finite(self.output_db),
             "changed": self.changed,
             "lost": self.lost,
             "first_diverging": None if diverging is None else diverging.name,
@@ -129,10 +131,10 @@ def _layer_to_json(layer: LayerFigures) -> dict[str, Any]:
         "op": layer.op,
         "output": layer.output,
         "dtype": layer.dtype,
-        "sqnr_db": _finite(layer.sqnr_db),
+        "sqnr_db": finite(layer.sqnr_db),
         "cosine": layer.cosine,
-        "alone_db": _finite(layer.alone_db),
-        "output_db": _finite(layer.output_db),
+        "alone_db": finite(layer.alone_db),
+        "output_db": finite(layer.output_db),
         "share": layer.share,
         "changed": layer.changed,
         "lost": layer.lost,
@@ -149,7 +151,3 @@ def _layer_to_json(layer: LayerFigures) -> dict[str, Any]:
         },
         "suggestions": [{"remedy": s.remedy, "reason": s.reason, "gain_db": s.gain_db} for s in layer.suggestions],
     }
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and np.isfinite(value) else None

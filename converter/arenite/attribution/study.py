@@ -15,6 +15,7 @@ from arenite.attribution.figures import Values
 from arenite.attribution.float_model import Alone, Continuation
 from arenite.attribution.parts import Part, real_values, run, stored
 from arenite.graph import Graph, Node
+from arenite.quantize.fidelity import decibels
 from arenite.verify.metrics import top1
 
 Array = NDArray[Any]
@@ -45,9 +46,7 @@ class Noise:
 
     @property
     def db(self) -> float:
-        if self.noise <= 0:
-            return float("inf")
-        return 10 * float(np.log10(self.signal / self.noise)) if self.signal > 0 else float("-inf")
+        return decibels(self.signal, self.noise)
 
     @property
     def cosine(self) -> float:

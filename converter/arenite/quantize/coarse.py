@@ -17,6 +17,7 @@ from arenite.graph import Expression, Graph, Quantization
 from arenite.graph.operators.recurrent import cell_of
 from arenite.quantize.calibration_data import Dataset
 from arenite.quantize.evaluation import open_evaluator
+from arenite.quantize.fidelity import decibels
 from arenite.quantize.multipliers import quantize_values, scale_of, zero_point_of
 from arenite.quantize.scales import BOUNDED
 
@@ -55,7 +56,7 @@ def _signal_to_noise(exact: Values, rounded: Values) -> float:
     """In dB, over the values that are finite with and without rounding."""
     finite = np.isfinite(exact) & np.isfinite(rounded)
     signal, noise = float(np.sum(exact[finite] ** 2)), float(np.sum((exact - rounded)[finite] ** 2))
-    return np.inf if noise == 0 else 10 * float(np.log10(signal / noise)) if signal > 0 else -np.inf
+    return decibels(signal, noise)
 
 
 def _logarithms(graph: Graph, name: str) -> list[Expression]:

@@ -87,12 +87,13 @@ def measure(graph: Graph, quantization: dict[str, Quantization], lowering: Lower
             outside[name] += float(np.count_nonzero((real < limit.low - half) | (real > limit.high + half)))
             total[name] += real.size
     return Fidelity(
-        {name: _decibels(signal[name], noise[name]) for name in names},
+        {name: decibels(signal[name], noise[name]) for name in names},
         {name: outside[name] / max(total[name], 1.0) for name in names},
     )
 
 
-def _decibels(signal: float, noise: float) -> float:
+def decibels(signal: float, noise: float) -> float:
+    """10·log10(signal / noise) of two sums of squares; inf without noise, −inf without signal."""
     if noise <= 0:
         return float("inf")
     return 10 * float(np.log10(signal / noise)) if signal > 0 else float("-inf")

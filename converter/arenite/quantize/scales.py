@@ -52,6 +52,12 @@ def asymmetric(chosen: Range) -> Quantization:
     return Quantization.per_tensor(scale, zero_point)
 
 
+def symmetric_int16(values: Range) -> Quantization:
+    """int16 quantization with zero point 0: the greatest magnitude becomes 32767."""
+    largest = max(abs(values.low), abs(values.high), SMALLEST_SCALE * 32767)
+    return Quantization.per_tensor(largest / 32767, 0)
+
+
 def representable(quantization: Quantization) -> Range:
     """The real values from −128 to 127."""
     scale, zero_point = float(quantization.scale), int(quantization.zero_point)

@@ -18,7 +18,7 @@ from arenite.quantize.evaluation import moved
 from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.lower_recurrent import initial_states, last_states
 from arenite.quantize.ranges import Range
-from arenite.quantize.scales import SMALLEST_SCALE
+from arenite.quantize.scales import symmetric_int16
 from arenite.quantize.state_tensors import StateTensors
 
 HEADROOM = 1.25
@@ -75,8 +75,7 @@ def state_quantization(
     chosen: dict[str, Quantization | None] = {}
     for name in found.names:
         if name in found.inputs:
-            largest = max(abs(ranges[name].low), abs(ranges[name].high), SMALLEST_SCALE * 32767)
-            chosen[name] = Quantization.per_tensor(largest / 32767, 0)
+            chosen[name] = symmetric_int16(ranges[name])
             continue
         root = groups.root(name) if name in reach else groups.root_of(owners[name])
         chosen[name] = None if root is None else Quantization.per_tensor(2.0 ** -_bits(limits[root]), 0)

@@ -21,7 +21,7 @@ from arenite.quantize.lowering import geometry
 from arenite.quantize.multipliers import mean_multiplier, pairs_of, quantize_steps, scale_of, sum_multipliers, wide_multipliers
 from arenite.quantize.named_layers import named_layers
 from arenite.quantize.ranges import Range
-from arenite.quantize.scales import SMALLEST_SCALE
+from arenite.quantize.scales import SMALLEST_SCALE, symmetric_int16
 
 LARGEST = 32767
 MULTIPLIER_BITS = 15
@@ -187,7 +187,7 @@ class Int16Layers:
         known = self.ranges.get(node.input)
         if known is None:
             return False
-        scale, y = scale_of(_quantization(known)), self._result_quantization(node)
+        scale, y = scale_of(symmetric_int16(known)), self._result_quantization(node)
         with np.errstate(all="ignore"):
             points = expression((np.arange(TABLE_POINTS) * 128.0 - 32768) * scale)
             exact = np.clip(expression(np.arange(-32768.0, 32768) * scale) / scale_of(y), -32768, LARGEST)
@@ -238,13 +238,13 @@ class Int16Layers:
         tensor = self.source.tensors[name]
         if tensor.data is not None:
             largest = float(np.abs(tensor.data).max(initial=0.0))
-            quantization = _quantization(Range(-largest, largest))
+            quantization = symmetric_int16(Range(-largest, largest))
             return _Int16(self._constant(f"{name}/int16", quantize_steps(tensor.data, quantization), quantization), quantization)
         if name not in self.versions:
             if name not in self.ranges or tensor.dtype is not DType.FLOAT32:
                 return None
             real = self._real(name)
-            version = self.target.add(Tensor(f"{name}/int16", tensor.shape, DType.INT16, None, _quantization(self.ranges[name]))).name
+            version = self.target.add(Tensor(f"{name}/int16", tensor.shape, DType.INT16, None, symmetric_int16(self.ranges[name]))).name
             self.target.nodes.append(Node("Quantize", node.name, (real,), (version,), {"variant": "int16_steps"}, node.origins))
             self.versions[name] = version
         chosen = self.target.tensors[self.versions[name]].quantization
@@ -270,19 +270,13 @@ class Int16Layers:
         return None if name is None else self.source.tensors[name].data
 
     def _result_quantization(self, node: Node) -> Quantization:
-        return _quantization(self.ranges[node.output])
+        return symmetric_int16(self.ranges[node.output])
 
 
 @dataclass(frozen=True)
 class _Int16:
     name: str
     quantization: Quantization
-
-
-def _quantization(values: Range) -> Quantization:
-    """Symmetric: the greatest magnitude becomes 32767."""
-    largest = max(abs(values.low), abs(values.high), SMALLEST_SCALE * LARGEST)
-    return Quantization.per_tensor(largest / LARGEST, 0)
 
 
 def _clamp(clip: tuple[float, float], y: Quantization) -> dict[str, int]:

@@ -7,12 +7,6 @@
 #include "divide.h"
 #include "window.h"
 
-/* Positions of a window inside the padded image, along one axis. */
-static int32_t padded_taps(int32_t start, int32_t length, int32_t before, int32_t after, int32_t kernel, int32_t dilation) {
-    const arn_span span = arn_window_span(start + before, before + length + after, kernel, dilation);
-    return span.end - span.begin;
-}
-
 void arn_average_pool_s8_rows(const arn_average_pool_params *p, const arn_rows *x, const arn_rows *y, int32_t begin, int32_t end) {
     for (int32_t oy = begin; oy < end; oy++) {
         int8_t *out = arn_row(y, oy);
@@ -25,8 +19,8 @@ void arn_average_pool_s8_rows(const arn_average_pool_params *p, const arn_rows *
             const int32_t inside = (rows.end - rows.begin) * width;
             int32_t count = inside;
             if (p->count_include_pad) {
-                count = padded_taps(top, p->in_h, p->pad_top, p->pad_bottom, p->kernel_h, p->dilation_h) *
-                        padded_taps(left, p->in_w, p->pad_left, p->pad_right, p->kernel_w, p->dilation_w);
+                count = arn_padded_taps(top, p->in_h, p->pad_top, p->pad_bottom, p->kernel_h, p->dilation_h) *
+                        arn_padded_taps(left, p->in_w, p->pad_left, p->pad_right, p->kernel_w, p->dilation_w);
             }
             for (int32_t c = 0; c < p->out_c; c++) {
                 int32_t sum = -inside * p->input_zero_point;

@@ -2,19 +2,13 @@
 #include "mean_s16.h"
 #include "window.h"
 
-/* Positions of a window inside the padded image, along one axis. */
-static int32_t padded_taps(int32_t start, int32_t length, int32_t before, int32_t after, int32_t kernel, int32_t dilation) {
-    const arn_span span = arn_window_span(start + before, before + length + after, kernel, dilation);
-    return span.end - span.begin;
-}
-
 /* Positions of a window that count along one axis. */
 static int32_t taps(const arn_average_pool_params *p, int along_rows, int32_t start, arn_span inside) {
     if (!p->count_include_pad) {
         return inside.end - inside.begin;
     }
-    return along_rows ? padded_taps(start, p->in_h, p->pad_top, p->pad_bottom, p->kernel_h, p->dilation_h)
-                      : padded_taps(start, p->in_w, p->pad_left, p->pad_right, p->kernel_w, p->dilation_w);
+    return along_rows ? arn_padded_taps(start, p->in_h, p->pad_top, p->pad_bottom, p->kernel_h, p->dilation_h)
+                      : arn_padded_taps(start, p->in_w, p->pad_left, p->pad_right, p->kernel_w, p->dilation_w);
 }
 
 void arn_average_pool_s16(const arn_average_pool_params *p, const int16_t *x, int16_t *y) {

@@ -14,6 +14,12 @@ typedef struct arn_span {
  * |start| <= 2^30, length <= 2^30, dilation >= 1. */
 arn_span arn_window_span(int32_t start, int32_t length, int32_t kernel, int32_t dilation);
 
+/* Positions of a window that begins at `start` inside the padded image, along one axis. */
+static inline int32_t arn_padded_taps(int32_t start, int32_t length, int32_t before, int32_t after, int32_t kernel, int32_t dilation) {
+    const arn_span span = arn_window_span(start + before, before + length + after, kernel, dilation);
+    return span.end - span.begin;
+}
+
 /* `height` rows of `width` taps of a window's kernel, from (ky, kx) on. */
 typedef struct arn_taps {
     int32_t ky;
