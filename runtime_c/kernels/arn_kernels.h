@@ -327,7 +327,7 @@ void arn_top_k_u8(const arn_top_k_params *p, const uint8_t *x, uint8_t *y, int64
 void arn_top_k_bool(const arn_top_k_params *p, const uint8_t *x, uint8_t *y, int64_t *indices);
 void arn_top_k_i8(const arn_top_k_params *p, const int8_t *x, int8_t *y, int64_t *indices);
 
-/* §20, decision trees. feature, threshold and child describe the nodes, root the trees, start, target and weight the leaves; start and
+/* §19, decision trees. feature, threshold and child describe the nodes, root the trees, start, target and weight the leaves; start and
  * target may be null. */
 void arn_tree_ensemble_f32(const arn_tree_ensemble_params *p, const float *x, const int16_t *feature, const float *threshold,
                            const int16_t *child, const int16_t *root, const int32_t *start, const int16_t *target, const float *weight,
@@ -336,7 +336,7 @@ void arn_large_tree_ensemble_f32(const arn_large_tree_ensemble_params *p, const 
                                  const int32_t *child, const int32_t *root, const int32_t *start, const int32_t *target,
                                  const float *weight, float *y);
 
-/* §20, support vector machines. scratch of svm_probability: 2 classes² + classes floats. */
+/* §19, support vector machines. scratch of svm_probability: 2 classes² + classes floats. */
 void arn_squared_distance_f32(const arn_squared_distance_params *p, const float *x, const float *vectors, float *y);
 void arn_svm_decision_f32(const arn_svm_decision_params *p, const float *kernel, const float *coefficient, const float *rho,
                           const int32_t *first, float *y);
@@ -344,12 +344,12 @@ void arn_svm_votes_f32(const arn_svm_votes_params *p, const float *decision, flo
 void arn_svm_probability_f32(const arn_svm_probability_params *p, const float *decision, const float *a, const float *b, float *y,
                              void *scratch);
 
-/* §20. Positions among ascending keys. */
+/* §19. Positions among ascending keys. */
 void arn_key_index_f32(const arn_key_index_params *p, const float *x, const float *keys, int64_t *y);
 void arn_key_index_i32(const arn_key_index_params *p, const int32_t *x, const int32_t *keys, int64_t *y);
 void arn_key_index_i64(const arn_key_index_params *p, const int64_t *x, const int64_t *keys, int64_t *y);
 
-/* §20. y may be x. */
+/* §19. y may be x. */
 void arn_softmax_zero_f32(const arn_softmax_zero_params *p, const float *x, float *y);
 void arn_probit_f32(const arn_probit_params *p, const float *x, float *y);
 

@@ -1,4 +1,4 @@
-"""Linear models and support vector machines against onnxruntime, or where it leaves the specification against that (numerics.md §20)."""
+"""Linear models and support vector machines against onnxruntime, or where it leaves the specification against that (numerics.md §19)."""
 
 from __future__ import annotations
 

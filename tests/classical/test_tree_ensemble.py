@@ -1,4 +1,4 @@
-"""Tree ensembles against onnxruntime, and against the specification where onnxruntime leaves it (numerics.md §20)."""
+"""Tree ensembles against onnxruntime, and against the specification where onnxruntime leaves it (numerics.md §19)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Support vector machines, label encoding, ONNX's score transforms: docs/numerics.md §20."""
+"""Support vector machines, label encoding, ONNX's score transforms: docs/numerics.md §19."""
 
 from __future__ import annotations
 

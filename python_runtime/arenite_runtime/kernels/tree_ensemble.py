@@ -1,4 +1,4 @@
-"""TreeEnsemble, LargeTreeEnsemble: docs/numerics.md §20. All in float32, tree after tree, as the C kernel: the scores are equal."""
+"""TreeEnsemble, LargeTreeEnsemble: docs/numerics.md §19. All in float32, tree after tree, as the C kernel: the scores are equal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* Label encoding, numerics.md §20: binary search among ascending keys. */
+/* Label encoding, numerics.md §19: binary search among ascending keys. */
 #include "arn_kernels.h"
 
 /* Defines arn_key_index_<type>. NaN, which is not equal to itself, compares greater than every key. */

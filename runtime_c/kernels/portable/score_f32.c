@@ -1,4 +1,4 @@
-/* ONNX's transforms of scores that no other operator has, numerics.md §20. */
+/* ONNX's transforms of scores that no other operator has, numerics.md §19. */
 #include <math.h>
 
 #include "arn_kernels.h"

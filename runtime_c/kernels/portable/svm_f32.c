@@ -1,4 +1,4 @@
-/* Support vector machines, numerics.md §20. */
+/* Support vector machines, numerics.md §19. */
 #include <math.h>
 
 #include "arn_kernels.h"

@@ -1,4 +1,4 @@
-/* How the leaves of an ensemble make a score, numerics.md §20. */
+/* How the leaves of an ensemble make a score, numerics.md §19. */
 #ifndef ARN_PORTABLE_TREE_AGGREGATE_H
 #define ARN_PORTABLE_TREE_AGGREGATE_H
 

@@ -1,4 +1,4 @@
-/* Decision trees, numerics.md §20, for one type of index: the includer defines INDEX, PARAMS, LEAF_OF and KERNEL. */
+/* Decision trees, numerics.md §19, for one type of index: the includer defines INDEX, PARAMS, LEAF_OF and KERNEL. */
 
 /* The leaf that row x ends in. Children come after their parents (the check sees to it), so there are no more steps than nodes. */
 static int32_t LEAF_OF(const INDEX *feature, const float *threshold, const INDEX *child, int32_t node, const float *x) {

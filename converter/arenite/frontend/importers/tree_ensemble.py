@@ -30,7 +30,7 @@ Votes = dict[tuple[int, int], list[tuple[int, float]]]
 
 
 def classifier(node: NodeImport) -> Sequence[Value]:
-    """onnxruntime's conventions for two classes, where ONNX has none; numerics.md §20 says where it contradicts itself."""
+    """onnxruntime's conventions for two classes, where ONNX has none; numerics.md §19 says where it contradicts itself."""
     labels, transform = class_labels(node, "classlabels_int64s"), post_transform(node)
     ids, weights = node.ints("class_ids", ()), floats(node, "class_weights")
     if len(labels) < 2:

@@ -1,4 +1,4 @@
-"""What classical machine learning needs besides layers: support vector machines, label encoding, ONNX's score transforms. Numerics §20."""
+"""What classical machine learning needs besides layers: support vector machines, label encoding, ONNX's score transforms. Numerics §19."""
 
 from __future__ import annotations
 

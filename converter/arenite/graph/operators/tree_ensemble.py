@@ -1,4 +1,4 @@
-"""Ensembles of decision trees: ai.onnx.ml TreeEnsemble, TreeEnsembleClassifier, TreeEnsembleRegressor. Numerics §20.
+"""Ensembles of decision trees: ai.onnx.ml TreeEnsemble, TreeEnsembleClassifier, TreeEnsembleRegressor. Numerics §19.
 
 One comparison serves all seven modes of ONNX: the importer turns them into x ≤ threshold with the children exchanged, the threshold moved
 to the float below, or several nodes in place of one. Equal leaves are stored once. That makes a node of 10 bytes (feature, threshold,
