@@ -8,10 +8,6 @@
 #define MAX_WINDOW (1 << 13)          /* taps of a window of tap_pairs */
 #define MAX_TAPS   ((int64_t)1 << 24) /* of a filter: its column then has fewer than 2^27 bytes */
 
-static int has_scratch(const arn_signature *s, int64_t bytes) {
-    return arn_is_type(&s->scratch, ARN_FLOAT32) && (int64_t)s->scratch.bytes >= bytes;
-}
-
 /* Operand 1 is a stream of `groups` times `filters` outputs in blocks of `block`. taps <= MAX_TAPS. */
 static int is_stream(const arn_signature *s, int32_t groups, int32_t filters, int32_t taps, int32_t block) {
     const arn_operand *stream = &s->inputs[1];
@@ -35,7 +31,7 @@ static int check_conv_paired(const arn_signature *s) {
         return 0; /* with these bounds arn_conv_paired_scratch does not overflow */
     }
     return is_stream(s, p->group, p->out_c / p->group, p->kernel_h * p->kernel_w * depth, ARN_PAIRED_BLOCK) &&
-           has_scratch(s, arn_conv_paired_scratch(p)) && p->shift == 0 && arn_is_int8(p->input_zero_point) &&
+           arn_has_scratch(s, arn_conv_paired_scratch(p)) && p->shift == 0 && arn_is_int8(p->input_zero_point) &&
            arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
 }
 
@@ -50,7 +46,7 @@ static int is_fully_connected(const arn_signature *s, int32_t block) {
 
 static int check_fully_connected_paired(const arn_signature *s) {
     return is_fully_connected(s, ARN_PAIRED_BLOCK) &&
-           has_scratch(s, arn_fully_connected_paired_scratch((const arn_fully_connected_params *)s->params));
+           arn_has_scratch(s, arn_fully_connected_paired_scratch((const arn_fully_connected_params *)s->params));
 }
 
 static int check_fully_connected_paired_row(const arn_signature *s) {
@@ -65,8 +61,8 @@ static int is_three_by_three(const arn_signature *s, int32_t stride) {
         return 0;
     }
     return arn_is_type(stream, ARN_INT32) && stream->constant != NULL && stream->bytes / (4 * ARN_PLANES_WORDS) == (uint32_t)p->out_c &&
-           arn_is_type(&s->scratch, ARN_FLOAT32) && s->scratch.bytes >= (uint32_t)arn_depthwise_conv_planes_scratch(p) && p->shift == 0 &&
-           arn_is_int8(p->input_zero_point) && arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
+           arn_has_scratch(s, arn_depthwise_conv_planes_scratch(p)) && p->shift == 0 && arn_is_int8(p->input_zero_point) &&
+           arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
 }
 
 static int check_depthwise_conv_planes(const arn_signature *s) {
@@ -89,8 +85,8 @@ static int check_depthwise_conv_tap_pairs(const arn_signature *s) {
         return 0;
     }
     return arn_is_type(stream, ARN_INT32) && stream->constant != NULL &&
-           stream->bytes / 4 == (uint64_t)arn_tap_pairs_words(p) * (uint64_t)p->out_c && arn_is_type(&s->scratch, ARN_FLOAT32) &&
-           s->scratch.bytes >= (uint32_t)arn_depthwise_conv_tap_pairs_scratch(p) && p->shift == 0 && arn_is_int8(p->input_zero_point) &&
+           stream->bytes / 4 == (uint64_t)arn_tap_pairs_words(p) * (uint64_t)p->out_c &&
+           arn_has_scratch(s, arn_depthwise_conv_tap_pairs_scratch(p)) && p->shift == 0 && arn_is_int8(p->input_zero_point) &&
            arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
 }
 

@@ -15,10 +15,6 @@ static int is_stream(const arn_signature *s, int32_t groups, int32_t filters, in
            stream->bytes / 4 == words * (uint64_t)groups;
 }
 
-static int has_scratch(const arn_signature *s, int32_t bytes) {
-    return arn_is_type(&s->scratch, ARN_FLOAT32) && s->scratch.bytes >= (uint32_t)bytes;
-}
-
 static int check_conv_int4(const arn_signature *s) {
     const arn_conv_params *p = (const arn_conv_params *)s->params;
     if (!arn_is_image(s) || p->group < 1 || p->in_c % p->group != 0 || p->out_c % p->group != 0) {
@@ -28,7 +24,7 @@ static int check_conv_int4(const arn_signature *s) {
     if ((int64_t)p->kernel_h * p->kernel_w > MAX_TAPS || (int64_t)p->kernel_h * p->kernel_w * depth > MAX_TAPS) {
         return 0;
     }
-    return is_stream(s, p->group, p->out_c / p->group, p->kernel_h * p->kernel_w * depth) && has_scratch(s, arn_conv_int4_scratch(p)) &&
+    return is_stream(s, p->group, p->out_c / p->group, p->kernel_h * p->kernel_w * depth) && arn_has_scratch(s, arn_conv_int4_scratch(p)) &&
            arn_in(p->shift, 0, 30) && arn_is_int8(p->input_zero_point) && arn_is_int8(p->output_zero_point) &&
            arn_is_clamp(p->activation_min, p->activation_max);
 }
@@ -38,7 +34,7 @@ static int check_fully_connected_int4(const arn_signature *s) {
     const int32_t x[2] = {p->rows, p->in_features}, y[2] = {p->rows, p->out_features};
     return arn_is_type(&s->inputs[0], ARN_INT8) && arn_is_type(&s->outputs[0], ARN_INT8) && arn_is_product(s->inputs[0].bytes, x, 2) &&
            arn_is_product(s->outputs[0].bytes, y, 2) && p->in_features <= MAX_TAPS && is_stream(s, 1, p->out_features, p->in_features) &&
-           has_scratch(s, arn_fully_connected_int4_scratch(p)) && arn_in(p->shift, 0, 30) && arn_is_int8(p->output_zero_point) &&
+           arn_has_scratch(s, arn_fully_connected_int4_scratch(p)) && arn_in(p->shift, 0, 30) && arn_is_int8(p->output_zero_point) &&
            arn_is_clamp(p->activation_min, p->activation_max);
 }
 

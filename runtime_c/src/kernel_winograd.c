@@ -12,17 +12,16 @@ static int is_stream(const arn_operand *stream, int32_t tile, const arn_conv_par
 }
 
 /* (positions of a row) * in_c is bounded, and scratch is less than 64 times that and an image, of which columns are kept. */
-static int has_scratch(const arn_signature *s, int32_t tile, const arn_conv_params *p) {
+static int is_held(const arn_signature *s, int32_t tile, const arn_conv_params *p) {
     const int64_t positions = (int64_t)p->out_w + 2 * tile;
-    return positions * p->in_c <= ARN_MAX_EXTENT / 16 && arn_is_type(&s->scratch, ARN_FLOAT32) &&
-           s->scratch.bytes >= (uint32_t)arn_conv_winograd_scratch(p, tile);
+    return positions * p->in_c <= ARN_MAX_EXTENT / 16 && arn_has_scratch(s, arn_conv_winograd_scratch(p, tile));
 }
 
 static int check(const arn_signature *s, int32_t tile) {
     const arn_conv_params *p = (const arn_conv_params *)s->params;
     return arn_is_image(s) && p->group == 1 && p->kernel_h == 3 && p->kernel_w == 3 && p->stride_h == 1 && p->stride_w == 1 &&
            p->dilation_h == 1 && p->dilation_w == 1 && p->in_c % 4 == 0 && p->in_c <= MAX_DEPTH && p->out_c % ARN_WINOGRAD_BLOCK == 0 &&
-           is_stream(&s->inputs[1], tile, p) && has_scratch(s, tile, p) && p->shift == 0 && arn_is_int8(p->input_zero_point) &&
+           is_stream(&s->inputs[1], tile, p) && is_held(s, tile, p) && p->shift == 0 && arn_is_int8(p->input_zero_point) &&
            arn_is_int8(p->output_zero_point) && arn_is_clamp(p->activation_min, p->activation_max);
 }
 

@@ -33,6 +33,11 @@ static inline int arn_is_s8(const arn_operand *operand, int32_t bytes) {
     return operand->dtype == ARN_INT8 && operand->bytes == (uint32_t)bytes;
 }
 
+/* `bytes` bytes of scratch memory, aligned for words. */
+static inline int arn_has_scratch(const arn_signature *s, int32_t bytes) {
+    return s->scratch.dtype == ARN_FLOAT32 && s->scratch.bytes >= (uint32_t)bytes;
+}
+
 /* `value` is the product of `count` factors, all positive. */
 int arn_is_product(uint32_t value, const int32_t *factors, int count);
 
