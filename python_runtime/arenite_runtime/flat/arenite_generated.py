@@ -1268,8 +1268,22 @@ class Port(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
         return o == 0
 
+    # Port
+    def ExpectedMin(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Float32Flags, o + self._tab.Pos)
+        return None
+
+    # Port
+    def ExpectedMax(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Float32Flags, o + self._tab.Pos)
+        return None
+
 def PortStart(builder: flatbuffers.Builder):
-    builder.StartObject(3)
+    builder.StartObject(5)
 
 def PortAddTensor(builder: flatbuffers.Builder, tensor: int):
     builder.PrependInt32Slot(0, tensor, 0)
@@ -1283,12 +1297,18 @@ def PortAddLabels(builder: flatbuffers.Builder, labels: int):
 def PortStartLabelsVector(builder, numElems: int) -> int:
     return builder.StartVector(4, numElems, 4)
 
+def PortAddExpectedMin(builder: flatbuffers.Builder, expectedMin: float):
+    builder.PrependFloat32Slot(3, expectedMin, None)
+
+def PortAddExpectedMax(builder: flatbuffers.Builder, expectedMax: float):
+    builder.PrependFloat32Slot(4, expectedMax, None)
+
 def PortEnd(builder: flatbuffers.Builder) -> int:
     return builder.EndObject()
 
 
 try:
-    from typing import List
+    from typing import List, Optional
 except:
     pass
 
@@ -1300,10 +1320,14 @@ class PortT(object):
         tensor = 0,
         name = None,
         labels = None,
+        expectedMin = None,
+        expectedMax = None,
     ):
         self.tensor = tensor  # type: int
         self.name = name  # type: Optional[str]
         self.labels = labels  # type: Optional[List[Optional[str]]]
+        self.expectedMin = expectedMin  # type: Optional[float]
+        self.expectedMax = expectedMax  # type: Optional[float]
 
     @classmethod
     def InitFromBuf(cls, buf, pos):
@@ -1332,6 +1356,8 @@ class PortT(object):
             self.labels = []
             for i in range(port.LabelsLength()):
                 self.labels.append(port.Labels(i))
+        self.expectedMin = port.ExpectedMin()
+        self.expectedMax = port.ExpectedMax()
 
     # PortT
     def Pack(self, builder):
@@ -1351,6 +1377,8 @@ class PortT(object):
             PortAddName(builder, name)
         if self.labels is not None:
             PortAddLabels(builder, labels)
+        PortAddExpectedMin(builder, self.expectedMin)
+        PortAddExpectedMax(builder, self.expectedMax)
         port = PortEnd(builder)
         return port
 
