@@ -9,28 +9,28 @@
 #include "arenite_operators.h"
 
 #define ARN_PLANES_WORDS 8   /* of a channel */
-#define ARN_PLANES_BYTES 896 /* of scratch, unless two groups need more */
+#define ARN_PLANES_BYTES 896 /* of scratch, unless one strip needs more */
 
 /* Columns of the image, padding included, that windows read. */
 static inline int32_t arn_planes_columns(const arn_depthwise_conv_params *p) {
     return (p->out_w - 1) * p->stride_w + 3;
 }
 
-/* Rows of the image are laid out in groups, which the strips of two rows of outputs have for themselves: in pairs, 2 · stride rows. A strip
- * also reads the first pair of the next group. */
-static inline int32_t arn_planes_group_bytes(const arn_depthwise_conv_params *p) {
-    return 16 * p->stride_h * arn_planes_columns(p);
+/* Bytes of a pair of neighbouring rows of the image, in the planes of four channels. */
+static inline int32_t arn_planes_pair_bytes(const arn_depthwise_conv_params *p) {
+    return 16 * arn_planes_columns(p);
 }
 
-/* Groups that are kept at a time: as many as the image has, if these are few bytes. */
-static inline int32_t arn_planes_groups(const arn_depthwise_conv_params *p) {
-    const int32_t all = (p->out_h + 1) / 2 + 1, most = ARN_PLANES_BYTES / arn_planes_group_bytes(p);
-    return most <= 2 ? 2 : all < most ? all : most;
+/* A strip of two rows of outputs reads stride + 1 pairs, the last of which is the first of the strip below. So many strips have their pairs
+ * kept at a time: all, if these are few bytes. */
+static inline int32_t arn_planes_strips(const arn_depthwise_conv_params *p) {
+    const int32_t all = (p->out_h + 1) / 2, most = (ARN_PLANES_BYTES / arn_planes_pair_bytes(p) - 1) / p->stride_h;
+    return most <= 1 ? 1 : all < most ? all : most;
 }
 
 /* Bytes of scratch. */
 static inline int32_t arn_depthwise_conv_planes_scratch(const arn_depthwise_conv_params *p) {
-    return arn_planes_groups(p) * arn_planes_group_bytes(p);
+    return (arn_planes_strips(p) * p->stride_h + 1) * arn_planes_pair_bytes(p);
 }
 
 #endif

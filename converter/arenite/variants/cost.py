@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 
 from arenite.graph import Graph, Node
-from arenite.graph.operators.convolution import PLANES, PLANES_BYTES, WINOGRAD_TILES, fours
+from arenite.graph.operators.convolution import PLANES, WINOGRAD_TILES, fours, planes_strips
 from arenite.graph.operators.int4 import band, stream_bytes
 from arenite.graph.operators.tap_pairs import TapAxis, along_rows
 
@@ -140,7 +140,7 @@ def _planes(graph: Graph, node: Node) -> float:
     _, height, width, channels = graph.tensor(node.output).shape
     stride = int(node.attributes["strides"][0])
     columns, strips = (width - 1) * stride + 3, -(-height // 2)
-    run = max(1, min(strips, PLANES_BYTES // (16 * stride * columns) - 1))
+    run = planes_strips(height, width, stride)
     return channels * strips * ((15 if stride == 1 else 17) * 2 * width + 24 + 60 / run + stride * columns * 17 / 4)
 
 

@@ -10,7 +10,7 @@
  *     upper += A . (w0, w1) + B.low · w2         SMLAD, SMLABT
  *     lower += A.high · w0  + B . (w1, w2)       SMLATB, SMLAD
  *
- * With stride 2, rows A and B alternate from column to column, C = (4, 5) is A of the strip below, and the weights are (w0, w1) and w2:
+ * With stride 2, C = (4, 5) follows B, and is A of the strip below; the weights are (w0, w1) and w2:
  *
  *     upper += A . (w0, w1) + B.low · w2
  *     lower += B . (w0, w1) + C.low · w2
@@ -239,10 +239,11 @@ FUNCTION \name
 
     KERNEL arn_depthwise_3x3, PREPARE, PAIR, 8, SINGLE
 
+/* The same for stride 2. */
 .macro LOAD_S2 next=4
-    ldr r10, [r0, r1]
-    ldr r8, [r0], #4
-    ldr r9, [r0], #\next
+    ldr r9, [r0, r1]
+    ldr r10, [r0, r1, lsl #1]
+    ldr r8, [r0], #\next
 .endm
 
 /* \half: of \w2, b or t. */
@@ -275,7 +276,7 @@ FUNCTION \name
     FIRST_TAPS_S2 r5, r11
     LOAD_S2
     TAPS_S2 r5, r11, r4, r3, t
-    LOAD_S2 -4
+    LOAD_S2 0
     TAPS_S2 r5, r11, r6, r7, b
     REQUANTIZE r8, r9, lr, r12, r5, r11
     STORE_PAIR lr, r12, r5, r11, r8, r9
@@ -286,12 +287,12 @@ FUNCTION \name
     FIRST_TAPS_S2 lr, r12
     LOAD_S2
     TAPS_S2 lr, r12, r4, r3, t
-    LOAD_S2 -20
+    LOAD_S2 -8
     TAPS_S2 lr, r12, r6, r7, b
     REQUANTIZE r8, r9, lr, r12
     STORE_SINGLE lr, r12, r8, r9
 .endm
 
-    KERNEL arn_depthwise_3x3_s2, PREPARE_S2, PAIR_S2, 32, SINGLE_S2
+    KERNEL arn_depthwise_3x3_s2, PREPARE_S2, PAIR_S2, 16, SINGLE_S2
 
 #endif

@@ -14,7 +14,7 @@ typedef struct arn_depthwise_job {
     int32_t plane_bytes;    /* from plane to plane */
     int32_t strips;         /* twice the strips, less 2; one more where the number of columns is odd */
     int32_t pairs;          /* of the plane's columns at which pairs of outputs begin */
-    int32_t below;          /* from the first rows of a strip to those that it shares with the strip below */
+    int32_t below;          /* from pair to pair of the rows that a strip reads, of which the last is the first of the strip below */
     int32_t strip_bytes;    /* from strip to strip in a plane */
     int32_t strip_skip;     /* the same, less `pairs` */
     int32_t y_skip;         /* from behind the pairs of a strip's upper row to the next strip */

@@ -153,7 +153,7 @@ WINOGRAD_TILES = {"winograd_2": 2, "winograd_4": 4}
 PLANES = {"planes": 1, "planes_2": 2}
 """Strides."""
 PLANES_BYTES = 896
-"""Of scratch, unless two groups of rows need more."""
+"""Of scratch, unless one strip of two rows of outputs needs more."""
 
 
 def _conv_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
@@ -196,8 +196,17 @@ def _depthwise_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) ->
     stride = PLANES.get(str(node.attributes.get("variant")), 0)
     if stride == 0:
         return 0
-    group = 16 * stride * ((outputs[0].shape[2] - 1) * stride + 3)
-    return group * max(2, min((outputs[0].shape[1] + 1) // 2 + 1, PLANES_BYTES // group))
+    _, out_h, out_w, _ = outputs[0].shape
+    return (planes_strips(out_h, out_w, stride) * stride + 1) * _planes_pair_bytes(out_w, stride)
+
+
+def planes_strips(out_h: int, out_w: int, stride: int) -> int:
+    """Strips of two rows of outputs that `planes` computes together: arn_planes_strips of runtime_c/kernels/planes.h."""
+    return max(1, min((out_h + 1) // 2, (PLANES_BYTES // _planes_pair_bytes(out_w, stride) - 1) // stride))
+
+
+def _planes_pair_bytes(out_w: int, stride: int) -> int:
+    return 16 * ((out_w - 1) * stride + 3)
 
 
 _X = Operand("x", "[N, H, W, C]")
