@@ -285,6 +285,7 @@ def _build(
         return replace(build, notes=(f"the size of the code is not known: {error}",))
 
 
+        expected=quantized.expected,
 def _within_ram(choice: Choice, memory: MemoryPlan, prices: _Prices, options: ConvertOptions) -> Execution:
     """What --max-ram asks for: the graph as it is where its plan will do, else parts of it in bands of rows. Raises PlanError."""
     if options.memories:
@@ -371,7 +372,7 @@ def _quantize(
 ) -> tuple[QuantizedModel, Chosen | None]:
     """The form that the kernels know, with as much quantization as `options` ask for, and what a search for precisions has found."""
     if options.precision == "float32":
-        return keep_float(graph), None
+        return keep_float(graph, data), None
     chosen = QuantizeOptions(
         observer=options.observer,
         io=options.io or ("int8" if options.precision in QUANTIZED else "float32"),

@@ -6,9 +6,10 @@ scores = model.dequantize_output(0, outputs[0])
 """
 
 from arenite_runtime.errors import InputError, ModelError, OperatorError
+from arenite_runtime.input_counts import InputCounts
 from arenite_runtime.interpreter import Interpreter
 from arenite_runtime.model import Model
 from arenite_runtime.operators import Field
 from arenite_runtime.own_operators import OwnOperator
 
-__all__ = ["Field", "InputError", "Interpreter", "Model", "ModelError", "OperatorError", "OwnOperator"]
+__all__ = ["Field", "InputCounts", "InputError", "Interpreter", "Model", "ModelError", "OperatorError", "OwnOperator"]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arenite_runtime.errors import InputError, ModelError
+from arenite_runtime.input_counts import InputCounts, count_input
 from arenite_runtime.kernels import KERNELS
 from arenite_runtime.model import Model
 from arenite_runtime.structure import Node, RegionKind, Storage, Tensor
@@ -26,9 +27,13 @@ class Interpreter:
     from run to run.
     """
 
-    def __init__(self, model: Model, external: Mapping[int, bytes] | None = None) -> None:
-        """`external`: the contents of external constant memories, by region. Raises ModelError where one is missing or too short."""
+    def __init__(self, model: Model, external: Mapping[int, bytes] | None = None, *, check_inputs: bool = False) -> None:
+        """`external`: the contents of external constant memories, by region, where the file does not have them. Raises ModelError where one
+        is missing or too short.
+
+        `check_inputs`: count what inputs hold, for check_input()."""
         self.model = model
+        self._counts = [InputCounts() for _ in model.inputs] if check_inputs else None
         self._memory = [self._region(i, external or {}) for i in range(len(model.regions))]
         self._views = [self._view(tensor) for tensor in model.tensors]
         self._overlapping = [self._overlaps(node) for node in model.nodes]
@@ -88,6 +93,17 @@ class Interpreter:
         self._advance()
         return {self.model.tensors[index].name: value for index, value in values.items()}
 
+    def check_input(self, index: int) -> InputCounts:
+        """What input `index` has held in the runs since the last call; counting begins anew. Values outside of what calibration has seen
+        show that the data is prepared in another way.
+
+        Raises ValueError where the interpreter was made without `check_inputs`, IndexError for an index out of range.
+        """
+        if self._counts is None:
+            raise ValueError("nothing is counted: make it Interpreter(model, check_inputs=True)")
+        counted, self._counts[index] = self._counts[index], InputCounts()
+        return counted
+
     # Memory
 
     def _region(self, index: int, external: Mapping[int, bytes]) -> NDArray[np.uint8]:
@@ -124,12 +140,14 @@ class Interpreter:
             inputs = [inputs[port.name] for port in ports]
         if len(inputs) != len(ports):
             raise InputError(f"the model has {len(ports)} inputs, {len(inputs)} are given")
-        for port, value in zip(ports, inputs, strict=True):
+        for index, (port, value) in enumerate(zip(ports, inputs, strict=True)):
             array = np.asarray(value)
             if array.shape != port.shape or array.dtype != port.dtype:
                 raise InputError(f"input {port.name} is {port.dtype}{port.shape}, given is {array.dtype}{array.shape}")
             self._views[port.tensor][...] = array
 
+            if self._counts is not None:
+                self._counts[index] += count_input(port, array)
     def _overlaps(self, node: Node) -> frozenset[int]:
         """Operands, by tensor, some of whose bytes a result takes: what a kernel in C reads before it writes over it, these here copy."""
         tensors = self.model.tensors

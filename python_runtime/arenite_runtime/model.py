@@ -172,6 +172,11 @@ class _Reader:
         self.size = root.FileSize()
         if not root.TensorsLength():
             raise _corrupt("there is no tensor")
+def _interval(low: float | None, high: float | None) -> tuple[float, float] | None:
+    """Absent, like one of numbers that make none, means that nothing is known."""
+    return (float(low), float(high)) if low is not None and high is not None and low <= high else None
+
+
         self.data: NDArray[np.uint8] = root.DataAsNumpy() if root.DataLength() else np.zeros(0, np.uint8)
         if self.data.size and (self.data.ctypes.data - np.frombuffer(root._tab.Bytes, np.uint8).ctypes.data) % DATA_ALIGNMENT:
             raise _corrupt(f"the constants are not aligned to {DATA_ALIGNMENT} bytes")
@@ -387,3 +392,4 @@ class _Reader:
         if initial is not None and (self.tensors[initial].storage is Storage.REGION or self.tensors[initial].bytes != into.bytes):
             raise _corrupt(f"{self.tensors[initial].name} is no initial value for state {into.name}")
         return State(output.index, into.index, initial)
+            expected=_interval(port.ExpectedMin(), port.ExpectedMax()),

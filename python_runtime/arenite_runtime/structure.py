@@ -119,3 +119,5 @@ class Port:
     zero_point: int
     labels: tuple[str, ...] = field(default=())
     """What the values along the last axis mean; empty where the model does not say."""
+    expected: tuple[float, float] | None = None
+    """Of an input: the least and the greatest real value that calibration has seen; None where the model does not say."""

@@ -24,6 +24,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(ARN_CHECK_INPUTS)
+#include "arenite_inputs.h"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -116,6 +120,9 @@ typedef struct arn_session {
  * Does not read the weights: see arn_model_check. */
 arn_status arn_model_open(arn_model *model, const void *data, size_t size);
 
+#if defined(ARN_CHECK_INPUTS)
+    arn_input_counts counts[ARN_CHECKED_INPUTS];
+#endif
 /* Verifies the checksum over the whole file. `model` must have been opened. */
 arn_status arn_model_check(const arn_model *model);
 
@@ -163,3 +170,10 @@ const char *arn_status_name(arn_status status);
 #endif
 
 #endif
+#if defined(ARN_CHECK_INPUTS)
+/* For debug builds, which define ARN_CHECK_INPUTS everywhere: what the input at `index` has held in the invocations since the last call,
+ * or since arn_session_init; counting begins anew. An integer input is counted as it was written: what is beyond its type has become
+ * its least or greatest value. ARN_ERROR_UNSUPPORTED beyond ARN_CHECKED_INPUTS. */
+arn_status arn_input_check(arn_session *session, int index, arn_input_counts *counts);
+#endif
+

@@ -60,6 +60,11 @@ static const uint8_t PORT[] = {
     [FLAT_PORT_TENSOR] = 4,
     [FLAT_PORT_NAME] = FLAT_STRING,
     [FLAT_PORT_LABELS] = FLAT_VECTOR(4),
+#if defined(ARN_CHECK_INPUTS)
+    /* Nobody else reads them. */
+    [FLAT_PORT_EXPECTED_MIN] = 4,
+    [FLAT_PORT_EXPECTED_MAX] = 4,
+#endif
 };
 
 static const uint8_t STATE[] = {

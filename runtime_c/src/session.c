@@ -2,6 +2,7 @@
  * afterwards nothing is checked any more. */
 #include "arenite_profile.h"
 #include "arenite_resolver.h"
+#include "input_check.h"
 #include "tensor_place.h"
 
 /* What a node needs to run. Its fields have been verified. */
@@ -223,6 +224,7 @@ arn_status arn_invoke(arn_session *session) {
             return ARN_ERROR_MEMORY; /* a bound one that has not been */
         }
     }
+    ARN_COUNT_INPUTS(session);
     const uint8_t *nodes = model->file + model->nodes, *tensors = model->file + model->tensors, *constants = model->data;
     const arn_kernel *kernel = NULL; /* that of the node before: layers of a kind often come in a row */
     for (uint32_t i = 0; i < flat_length(nodes); i++) {

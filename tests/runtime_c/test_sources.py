@@ -74,7 +74,7 @@ def test_arm_without_warnings(core: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
-@pytest.mark.parametrize("header", ["arenite.h", "arenite_operators.h", "arenite_resolver.h", "arn_kernels.h"])
+@pytest.mark.parametrize("header", ["arenite.h", "arenite_inputs.h", "arenite_operators.h", "arenite_resolver.h", "arn_kernels.h"])
 def test_headers_serve_cpp(compiler: str, header: str, tmp_path: Path) -> None:
     """Alone, twice, in C++."""
     source = tmp_path / "consumer.cpp"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,14 @@ def build_program(
     calibrated: bool,
     precision: str = "int8",
     output_names: Sequence[str] | None = None,
+    expected: Mapping[str, tuple[float, float]] | None = None,
 ) -> Program:
     """Write `graph` (int8 or typed form) as kernel calls over the places that `plan` gives.
 
     `name` is a C identifier; `calibrated` False marks ranges that were measured on synthetic inputs. `output_names` are those of
-    the ONNX file, where the tensors of `graph` may have others (an output that is an input is a copy of it). Raises
-    UnsupportedModelError where a movement has no form that the kernels know, ValueError where graph or plan break their contracts (a
-    defect of ours).
+    the ONNX file, where the tensors of `graph` may have others (an output that is an input is a copy of it). `expected`: the least and
+    the greatest real value of each input in calibration, as far as known. Raises UnsupportedModelError where a movement has no form that
+    the kernels know, ValueError where graph or plan break their contracts (a defect of ours).
     """
     check(graph, plan)
     graph = arranged(graph)
@@ -43,7 +44,9 @@ def build_program(
         name=name,
         tensors=tuple(table.tensors),
         calls=tuple(calls),
-        inputs=tuple(Port(tensor, main.index(tensor), graph.labels.get(tensor, ())) for tensor in graph.input_ports),
+        inputs=tuple(
+            Port(tensor, main.index(tensor), graph.labels.get(tensor, ()), (expected or {}).get(tensor)) for tensor in graph.input_ports
+        ),
         outputs=tuple(
             Port(port, main.index(tensor), graph.labels.get(tensor, ()))
             for port, tensor in zip(output_names or graph.outputs, graph.outputs, strict=True)

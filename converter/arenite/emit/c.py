@@ -50,9 +50,8 @@ def write_sources(program: Program, arn: bytes) -> dict[str, str]:
         "outputs": [_port(program, port, i, "OUTPUT") for i, port in enumerate(program.outputs)],
         "states": [_state(program, state) for state in program.states],
     }
-    taken = {memory.name for memory in further} | {
-        f"{name}_{function}" for function in ("invoke", "input", "output", "reset", "quantize_input", "dequantize_output")
-    }
+    functions = ("invoke", "input", "output", "reset", "quantize_input", "dequantize_output", "check_input")
+    taken = {memory.name for memory in further} | {f"{name}_{function}" for function in functions} | {"input_forms", "input_counts"}
     described = layers(program, taken)
     own = [own_operator.c.header.rpartition("/")[2] for own_operator in own_operators(program)]
     return {
@@ -102,18 +101,22 @@ def _port(program: Program, port: Port, index: int, direction: str) -> dict[str,
         text += "; kept" if _is_kept(program, tensor) else "; consumed: its memory is used again"
     if port.labels:
         text += "; labels: " + ", ".join(c_text.comment(label) for label in port.labels)
+    text += _expected_text(port.expected)
     return {
         "index": index,
         "text": c_text.wrapped(text, " ").removeprefix(" /* ").removesuffix(" */"),
         "macro": f"{program.name.upper()}_{direction}_{index}",
         "bytes": tensor.bytes,
         "elements": tensor.elements,
+        "model_macro": f"{program.name.upper()}_MODEL_{direction}_{index}",
         "base": pointers(further_memories(program))[tensor.memory],
         "offset": tensor.offset,
         "scale": c_text.real(scale),
         "zero_point": zero_point,
         "is_float": tensor.dtype is DType.FLOAT32,
         "is_quantized": is_quantized,
+        "c_type": f"ARN_{tensor.dtype.name}",
+        "expected": None if port.expected is None else [_in_parentheses(c_text.real(bound)) for bound in port.expected],
         "is_converted": is_quantized or tensor.dtype is DType.FLOAT32,
         "is_uint8": is_quantized and tensor.dtype is DType.UINT8,
     }
@@ -121,6 +124,18 @@ def _port(program: Program, port: Port, index: int, direction: str) -> dict[str,
 
 def _state(program: Program, state: ProgramState) -> dict[str, object]:
     """What the templates say about a value that persists. It begins as the real number 0, which is zeros but for one-byte elements with a
+def _expected_text(expected: tuple[float, float] | None) -> str:
+    if expected is None:
+        return ""
+    low, high = (c_text.real(bound)[:-1] for bound in expected)
+    return f"; values from {low} to {high} expected"
+
+
+def _in_parentheses(literal: str) -> str:
+    """Of a macro: a negative number is an expression."""
+    return f"({literal})" if literal.startswith("-") else literal
+
+
     zero point."""
     end, beginning = program.tensors[state.output], program.tensors[state.input]
     zero_point = 0 if beginning.quantization is None or beginning.dtype.itemsize != 1 else int(beginning.quantization.zero_point)

@@ -250,3 +250,6 @@ class _Writer:
         if vector:
             schema.PortAddLabels(self.builder, vector)
         return int(schema.PortEnd(self.builder))
+        if port.expected is not None:
+            schema.PortAddExpectedMin(self.builder, port.expected[0])
+            schema.PortAddExpectedMax(self.builder, port.expected[1])

@@ -74,7 +74,15 @@ class CostModel:
             found = fit(choice.graph, memory, looking, self.ram_bytes - session)
             executed, planned = found.graph, found.plan
         names = list(self.output_names)
-        program = build_program(executed, planned, name="model", calibrated=True, precision=quantized.precision, output_names=names)
+        program = build_program(
+            executed,
+            planned,
+            name="model",
+            calibrated=True,
+            precision=quantized.precision,
+            output_names=names,
+            expected=quantized.expected,
+        )
         arn = serialize(program, strip_names=self.strip_names)
         ram = sum(program.memory_bytes) + session_bytes(len(program.memories))
         cycles = round(graph_cycles(choice.graph, choice.offers, self.timed))

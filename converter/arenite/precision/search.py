@@ -90,7 +90,7 @@ class Search:
             settled = rechosen(self.graph, self.settled, floats, int16, self.seen, int4)
         if not with_figures:
             settled = replace(settled, options=replace(settled.options, fidelity_samples=0))
-        return keep_float(self.graph) if settled.found is None else finish(self.graph, self.data, settled)
+        return keep_float(self.graph, self.data) if settled.found is None else finish(self.graph, self.data, settled)
 
     def fits(self, point: Point) -> bool:
         return not self.budgets.excess(point.cost)

@@ -2,6 +2,7 @@
 
 from arenite.quantize.calibration_data import Dataset, InputSpec, input_specs, load_data, synthetic_data
 from arenite.quantize.coarse import LEAST_DB
+from arenite.quantize.input_statistics import InputStatistics, Spread, statistics
 from arenite.quantize.methods import LEVELS, METHODS, method_flags, selected
 from arenite.quantize.model import LayerReport, QuantizedModel, QuantizeOptions, Settled, finish, keep_float, quantize, rechosen, settle
 
@@ -11,10 +12,12 @@ __all__ = [
     "METHODS",
     "Dataset",
     "InputSpec",
+    "InputStatistics",
     "LayerReport",
     "QuantizeOptions",
     "QuantizedModel",
     "Settled",
+    "Spread",
     "finish",
     "input_specs",
     "keep_float",
@@ -24,5 +27,6 @@ __all__ = [
     "rechosen",
     "selected",
     "settle",
+    "statistics",
     "synthetic_data",
 ]

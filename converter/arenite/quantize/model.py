@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from arenite.errors import QuantizationError
 from arenite.graph import Graph, Quantization
@@ -17,6 +17,7 @@ from arenite.quantize.edges import IO, with_edges
 from arenite.quantize.features import GAIN_DB, GOOD_DB, POOR_DB, uneven_tensors, vector_inputs
 from arenite.quantize.fidelity import Fidelity, measure
 from arenite.quantize.four_bits import four_bit_layers, stored_in_four_bits
+from arenite.quantize.input_statistics import InputStatistics, input_statistics
 from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.lower_typed import without_detours
 from arenite.quantize.methods import LEVELS
@@ -111,6 +112,13 @@ class QuantizedModel:
     """What was tried after the ranges were known, in order."""
 
 
+    inputs: Mapping[str, InputStatistics] = field(default_factory=dict)
+    """What calibration has seen of the inputs, or what the model itself says of them, as far as known."""
+
+    @property
+    def expected(self) -> dict[str, tuple[float, float]]:
+        """The range of each of `inputs`."""
+        return {name: (seen.low, seen.high) for name, seen in self.inputs.items()}
 def quantize(
     graph: Graph,
     calibration: Dataset | None = None,
@@ -134,7 +142,7 @@ def finish(graph: Graph, calibration: Dataset | None, settled: Settled) -> Quant
     options, data, found = settled.options, settled.data, settled.found
     reasons = (*_coarse_notes(graph, dict(options.coarse), options.least_db), *_uneven_notes(graph, options.uneven or ()))
     if found is None:
-        return replace(keep_float(graph), notes=reasons or ("no layer has an int8 form, so nothing is quantized",))
+        return replace(keep_float(graph), inputs=settled.inputs, notes=reasons or ("no layer has an int8 form, so nothing is quantized",))
     draft = found.draft
     quantization, lowering = draft.quantization(), draft.lowering()
     measured = calibration is not None and options.fidelity_samples > 0  # made-up inputs would say nothing about accuracy
@@ -154,6 +162,7 @@ def finish(graph: Graph, calibration: Dataset | None, settled: Settled) -> Quant
         methods=found.effects,
     )
 
+        inputs=settled.inputs,
 
 @dataclass(frozen=True)
 class Settled:
@@ -167,6 +176,8 @@ class Settled:
     """None where nothing can be int8."""
 
 
+    inputs: Mapping[str, InputStatistics] = field(default_factory=dict)
+    """QuantizedModel.inputs."""
 def settle(
     graph: Graph,
     calibration: Dataset | None,
@@ -182,6 +193,7 @@ def settle(
     data = calibration if calibration is not None else synthetic_data(graph, options.synthetic_samples, options.seed)
     while True:
         try:
+    seen = input_statistics(graph, calibration)
             begun = _begin(graph, data, options, progress)
         except UnboundedError as error:  # infinities that the model itself takes out again, as masks and untaken branches do
             beside = typed_beside(graph, error.tensors) - _typed(graph, options)
@@ -190,7 +202,7 @@ def settle(
             options = replace(options, unbounded=options.unbounded | beside)
             continue
         if begun is None:
-            return Settled(options, data, None)
+            return Settled(options, data, None, seen)
         changed = options if calibration is None else _without_lossy(graph, begun, calibration, options)
         if changed == options:
             break
@@ -203,7 +215,7 @@ def settle(
     layers = four_bit_layers(found.draft.graph, options.int4_layers, found.draft.typed)
     if layers:
         found = stored_in_four_bits(found, layers, data, searching, options.int4_loss_db)
-    return Settled(options, data, found)
+    return Settled(options, data, found, seen)
 
 
 def rechosen(
@@ -231,7 +243,7 @@ def rechosen(
     source = base.draft.graph if base is not None and moved else graph
     begun = _begin(source, settled.data, options, seen=seen)
     if begun is None or base is None:
-        return Settled(options, settled.data, None if begun is None else Found(begun.draft, (), 0))
+        return replace(settled, options=options, found=None if begun is None else Found(begun.draft, (), 0))
     draft = begun.draft
     if moved or not any(effect.kept and effect.name == "equalize" for effect in base.effects):
         wide = set(observed(draft.graph, draft.int16.layers))
@@ -240,7 +252,7 @@ def rechosen(
     found = replace(base, draft=draft)
     if int4_layers:
         found = stored_in_four_bits(found, four_bit_layers(draft.graph, int4_layers, draft.typed), settled.data)
-    return Settled(options, settled.data, found)
+    return replace(settled, options=options, found=found)
 
 
 def _without_lossy(graph: Graph, begun: _Begun, calibration: Dataset, options: QuantizeOptions) -> QuantizeOptions:
@@ -313,9 +325,10 @@ def _uneven(
     return tried if after >= before + GAIN_DB else ()
 
 
-def keep_float(graph: Graph) -> QuantizedModel:
-    """An optimized float graph as it is, nothing quantized. Raises QuantizationError for what has no typed form."""
-    return QuantizedModel(to_typed(graph), True, (), {}, {}, {}, precision="float32")
+def keep_float(graph: Graph, data: Dataset | None = None) -> QuantizedModel:
+    """An optimized float graph as it is, nothing quantized. `data` tells what inputs are like. Raises QuantizationError for what has no
+    typed form."""
+    return QuantizedModel(to_typed(graph), True, (), {}, {}, {}, precision="float32", inputs=input_statistics(graph, data))
 
 
 def _inspected(graph: Graph, data: Dataset, count: int) -> Dataset:
