@@ -272,6 +272,7 @@ def _build(
         calibrated=quantized.calibrated,
         precision=quantized.precision,
         output_names=output_names,
+        expected=quantized.expected,
     )
     arn = serialize(program, strip_names=options.strip_names)
     files = _build_files(program, arn)
@@ -285,7 +286,6 @@ def _build(
         return replace(build, notes=(f"the size of the code is not known: {error}",))
 
 
-        expected=quantized.expected,
 def _within_ram(choice: Choice, memory: MemoryPlan, prices: _Prices, options: ConvertOptions) -> Execution:
     """What --max-ram asks for: the graph as it is where its plan will do, else parts of it in bands of rows. Raises PlanError."""
     if options.memories:

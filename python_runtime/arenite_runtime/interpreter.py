@@ -145,9 +145,9 @@ class Interpreter:
             if array.shape != port.shape or array.dtype != port.dtype:
                 raise InputError(f"input {port.name} is {port.dtype}{port.shape}, given is {array.dtype}{array.shape}")
             self._views[port.tensor][...] = array
-
             if self._counts is not None:
                 self._counts[index] += count_input(port, array)
+
     def _overlaps(self, node: Node) -> frozenset[int]:
         """Operands, by tensor, some of whose bytes a result takes: what a kernel in C reads before it writes over it, these here copy."""
         tensors = self.model.tensors

@@ -159,6 +159,11 @@ def _text(value: bytes | None) -> str:
     return "" if value is None else value.decode()
 
 
+def _interval(low: float | None, high: float | None) -> tuple[float, float] | None:
+    """Absent, like one of numbers that make none, means that nothing is known."""
+    return (float(low), float(high)) if low is not None and high is not None and low <= high else None
+
+
 def _numbers(vector: NDArray[Any] | int) -> list[int]:
     """A vector of int32 as the accessors' …AsNumpy gives it: 0 where it is absent."""
     return [] if isinstance(vector, int) else [int(value) for value in vector]
@@ -172,11 +177,6 @@ class _Reader:
         self.size = root.FileSize()
         if not root.TensorsLength():
             raise _corrupt("there is no tensor")
-def _interval(low: float | None, high: float | None) -> tuple[float, float] | None:
-    """Absent, like one of numbers that make none, means that nothing is known."""
-    return (float(low), float(high)) if low is not None and high is not None and low <= high else None
-
-
         self.data: NDArray[np.uint8] = root.DataAsNumpy() if root.DataLength() else np.zeros(0, np.uint8)
         if self.data.size and (self.data.ctypes.data - np.frombuffer(root._tab.Bytes, np.uint8).ctypes.data) % DATA_ALIGNMENT:
             raise _corrupt(f"the constants are not aligned to {DATA_ALIGNMENT} bytes")
@@ -379,6 +379,7 @@ def _interval(low: float | None, high: float | None) -> tuple[float, float] | No
             scale=float(quantization.scale[0]) if quantization is not None and scalar else 0.0,
             zero_point=int(quantization.zero_point[0]) if quantization is not None and scalar else 0,
             labels=tuple(_text(label) for label in self._each(port.Labels, port.LabelsLength())),
+            expected=_interval(port.ExpectedMin(), port.ExpectedMax()),
         )
 
     def _state(self, state: Any) -> State:
@@ -392,4 +393,3 @@ def _interval(low: float | None, high: float | None) -> tuple[float, float] | No
         if initial is not None and (self.tensors[initial].storage is Storage.REGION or self.tensors[initial].bytes != into.bytes):
             raise _corrupt(f"{self.tensors[initial].name} is no initial value for state {into.name}")
         return State(output.index, into.index, initial)
-            expected=_interval(port.ExpectedMin(), port.ExpectedMax()),

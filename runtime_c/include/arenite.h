@@ -114,15 +114,15 @@ typedef struct arn_session {
     const arn_resolver *resolver;
     arn_region *regions;
     int32_t region_count;
+#if defined(ARN_CHECK_INPUTS)
+    arn_input_counts counts[ARN_CHECKED_INPUTS];
+#endif
 } arn_session;
 
 /* Verifies the structure of `size` bytes at `data`, which stay in use as long as the model does. `data` must be 16-byte aligned.
  * Does not read the weights: see arn_model_check. */
 arn_status arn_model_open(arn_model *model, const void *data, size_t size);
 
-#if defined(ARN_CHECK_INPUTS)
-    arn_input_counts counts[ARN_CHECKED_INPUTS];
-#endif
 /* Verifies the checksum over the whole file. `model` must have been opened. */
 arn_status arn_model_check(const arn_model *model);
 
@@ -162,6 +162,13 @@ arn_status arn_bind_output(arn_session *session, int index, void *data);
 arn_status arn_quantize_input(const arn_tensor *tensor, const float *values, size_t count);
 arn_status arn_dequantize_output(const arn_tensor *tensor, float *values, size_t count);
 
+#if defined(ARN_CHECK_INPUTS)
+/* For debug builds, which define ARN_CHECK_INPUTS everywhere: what the input at `index` has held in the invocations since the last call,
+ * or since arn_session_init; counting begins anew. An integer input is counted as it was written: what is beyond its type has become
+ * its least or greatest value. ARN_ERROR_UNSUPPORTED beyond ARN_CHECKED_INPUTS. */
+arn_status arn_input_check(arn_session *session, int index, arn_input_counts *counts);
+#endif
+
 /* "ARN_OK", …; never null. */
 const char *arn_status_name(arn_status status);
 
@@ -170,10 +177,3 @@ const char *arn_status_name(arn_status status);
 #endif
 
 #endif
-#if defined(ARN_CHECK_INPUTS)
-/* For debug builds, which define ARN_CHECK_INPUTS everywhere: what the input at `index` has held in the invocations since the last call,
- * or since arn_session_init; counting begins anew. An integer input is counted as it was written: what is beyond its type has become
- * its least or greatest value. ARN_ERROR_UNSUPPORTED beyond ARN_CHECKED_INPUTS. */
-arn_status arn_input_check(arn_session *session, int index, arn_input_counts *counts);
-#endif
-

@@ -99,31 +99,29 @@ def _port(program: Program, port: Port, index: int, direction: str) -> dict[str,
         text += f", real value = {c_text.real(scale)[:-1]} * (q {'-' if zero_point >= 0 else '+'} {abs(zero_point)})"
     if direction == "INPUT":
         text += "; kept" if _is_kept(program, tensor) else "; consumed: its memory is used again"
+    text += _expected_text(port.expected)
     if port.labels:
         text += "; labels: " + ", ".join(c_text.comment(label) for label in port.labels)
-    text += _expected_text(port.expected)
     return {
         "index": index,
         "text": c_text.wrapped(text, " ").removeprefix(" /* ").removesuffix(" */"),
         "macro": f"{program.name.upper()}_{direction}_{index}",
+        "model_macro": f"{program.name.upper()}_MODEL_{direction}_{index}",
         "bytes": tensor.bytes,
         "elements": tensor.elements,
-        "model_macro": f"{program.name.upper()}_MODEL_{direction}_{index}",
         "base": pointers(further_memories(program))[tensor.memory],
         "offset": tensor.offset,
         "scale": c_text.real(scale),
         "zero_point": zero_point,
-        "is_float": tensor.dtype is DType.FLOAT32,
-        "is_quantized": is_quantized,
         "c_type": f"ARN_{tensor.dtype.name}",
         "expected": None if port.expected is None else [_in_parentheses(c_text.real(bound)) for bound in port.expected],
+        "is_float": tensor.dtype is DType.FLOAT32,
+        "is_quantized": is_quantized,
         "is_converted": is_quantized or tensor.dtype is DType.FLOAT32,
         "is_uint8": is_quantized and tensor.dtype is DType.UINT8,
     }
 
 
-def _state(program: Program, state: ProgramState) -> dict[str, object]:
-    """What the templates say about a value that persists. It begins as the real number 0, which is zeros but for one-byte elements with a
 def _expected_text(expected: tuple[float, float] | None) -> str:
     if expected is None:
         return ""
@@ -136,6 +134,8 @@ def _in_parentheses(literal: str) -> str:
     return f"({literal})" if literal.startswith("-") else literal
 
 
+def _state(program: Program, state: ProgramState) -> dict[str, object]:
+    """What the templates say about a value that persists. It begins as the real number 0, which is zeros but for one-byte elements with a
     zero point."""
     end, beginning = program.tensors[state.output], program.tensors[state.input]
     zero_point = 0 if beginning.quantization is None or beginning.dtype.itemsize != 1 else int(beginning.quantization.zero_point)

@@ -249,7 +249,7 @@ class _Writer:
             schema.PortAddName(self.builder, name)
         if vector:
             schema.PortAddLabels(self.builder, vector)
-        return int(schema.PortEnd(self.builder))
         if port.expected is not None:
             schema.PortAddExpectedMin(self.builder, port.expected[0])
             schema.PortAddExpectedMax(self.builder, port.expected[1])
+        return int(schema.PortEnd(self.builder))

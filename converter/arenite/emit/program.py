@@ -76,13 +76,13 @@ class Port:
     name: str
     tensor: int
     labels: tuple[str, ...] = ()
+    expected: tuple[float, float] | None = None
+    """Of an input: the least and the greatest real value that calibration has seen; None: not known."""
 
 
 @dataclass(frozen=True)
 class ProgramState:
     """After the last call, the bytes of tensor `output` are copied to tensor `input`; these begin as the real number 0."""
-    expected: tuple[float, float] | None = None
-    """Of an input: the least and the greatest real value that calibration has seen; None: not known."""
 
     output: int
     input: int

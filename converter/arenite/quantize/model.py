@@ -110,8 +110,6 @@ class QuantizedModel:
     """float32: nothing is quantized. mixed: some layers are not."""
     methods: tuple[MethodEffect, ...] = ()
     """What was tried after the ranges were known, in order."""
-
-
     inputs: Mapping[str, InputStatistics] = field(default_factory=dict)
     """What calibration has seen of the inputs, or what the model itself says of them, as far as known."""
 
@@ -119,6 +117,8 @@ class QuantizedModel:
     def expected(self) -> dict[str, tuple[float, float]]:
         """The range of each of `inputs`."""
         return {name: (seen.low, seen.high) for name, seen in self.inputs.items()}
+
+
 def quantize(
     graph: Graph,
     calibration: Dataset | None = None,
@@ -160,9 +160,9 @@ def finish(graph: Graph, calibration: Dataset | None, settled: Settled) -> Quant
         notes=(*_placement_notes(draft.graph, draft.typed, lowering.target), *reasons, *_method_notes(found)),
         precision="mixed" if draft.typed else "int8",
         methods=found.effects,
+        inputs=settled.inputs,
     )
 
-        inputs=settled.inputs,
 
 @dataclass(frozen=True)
 class Settled:
@@ -174,10 +174,10 @@ class Settled:
     """Made up, where there is no calibration data."""
     found: Found | None
     """None where nothing can be int8."""
-
-
     inputs: Mapping[str, InputStatistics] = field(default_factory=dict)
     """QuantizedModel.inputs."""
+
+
 def settle(
     graph: Graph,
     calibration: Dataset | None,
@@ -191,9 +191,9 @@ def settle(
     if options.io not in IO:
         raise QuantizationError(f"the input and output type {options.io!r} is not known. Choose one of {', '.join(IO)}.")
     data = calibration if calibration is not None else synthetic_data(graph, options.synthetic_samples, options.seed)
+    seen = input_statistics(graph, calibration)
     while True:
         try:
-    seen = input_statistics(graph, calibration)
             begun = _begin(graph, data, options, progress)
         except UnboundedError as error:  # infinities that the model itself takes out again, as masks and untaken branches do
             beside = typed_beside(graph, error.tensors) - _typed(graph, options)
