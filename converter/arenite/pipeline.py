@@ -15,6 +15,8 @@ from arenite.artifact import REPORT, check_destination, write_folder
 from arenite.emit import build_program
 from arenite.emit.c import write_sources
 from arenite.emit.cmake import cmake_lists
+from arenite.emit.constants_in_ram import Room, move_constants
+from arenite.emit.constants_in_ram import sentences as constants_in_ram
 from arenite.emit.flat import serialize
 from arenite.emit.identifiers import program_name
 from arenite.emit.own_files import own_files
@@ -118,6 +120,9 @@ class ConvertOptions:
     strip_names: bool = False
     force: bool = False
     """Write into a folder that holds files which are not Arenite's."""
+    weights_in: tuple[Room, ...] = ()
+    """RAMs that the constants which are read most are copied to, the fastest first. Without a size: one of `memories`, what tensors leave
+    of it."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +156,7 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
     name = _name(path, options)
     folder = options.output or path.with_suffix("")
     _check_precision(options)
+    _check_rooms(options)
     check_destination(folder, force=options.force)
     if options.target is not None:
         target_named(options.target)
@@ -171,7 +177,14 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
     if build.execution.groups:
         history("partial", build.execution.graph)
     about = _circumstances(path, options, ports, quantized, data, likely_states(graph))
-    notes = (*build.partial_notes, *about.notes, *prices.notes, *build.notes, *_flash_notes(build, options))
+    notes = (
+        *build.partial_notes,
+        *constants_in_ram(build.program),
+        *about.notes,
+        *prices.notes,
+        *build.notes,
+        *_flash_notes(build, options),
+    )
     about = replace(
         about,
         interpreted=build.flash.get(Form.INTERPRETED),
@@ -274,6 +287,8 @@ def _build(
         output_names=output_names,
         expected=quantized.expected,
     )
+    if options.weights_in:
+        program = move_constants(program, _rooms(options, execution.plan))
     arn = serialize(program, strip_names=options.strip_names)
     files = _build_files(program, arn)
     partial_notes = sentences(choice.graph, memory.arena_bytes, execution)
@@ -284,6 +299,24 @@ def _build(
         return replace(build, flash=measure_flash(files, options.target))
     except ToolError as error:
         return replace(build, notes=(f"the size of the code is not known: {error}",))
+
+
+def _check_rooms(options: ConvertOptions) -> None:
+    """Raises PlanError where --weights-in asks for what is left of a RAM that is not known."""
+    known = [memory.name for memory in options.memories]
+    for room in options.weights_in:
+        if room.bytes is None and room.name not in known:
+            named = f"--memory names {', '.join(known)}" if known else "there is no --memory"
+            raise PlanError(f"--weights-in {room.name}: how many bytes there are is not known: {named}; write {room.name}=SIZE")
+
+
+def _rooms(options: ConvertOptions, memory: MemoryPlan) -> tuple[Room, ...]:
+    """With sizes: where none is given, what tensors leave of a memory, both being aligned to 16 bytes."""
+    left = {
+        each.name: None if each.capacity is None else max(0, each.capacity // 16 * 16 - -(-used // 16) * 16)
+        for each, used in zip(memory.memories, memory.memory_bytes, strict=True)
+    }
+    return tuple(room if room.bytes is not None else Room(room.name, left[room.name]) for room in options.weights_in)
 
 
 def _within_ram(choice: Choice, memory: MemoryPlan, prices: _Prices, options: ConvertOptions) -> Execution:
@@ -487,6 +520,7 @@ def _circumstances(
             *(f"{layer.name}: {note}" for layer in quantized.layers for note in layer.notes),
         ),
         calibration_warnings=_calibration_warnings(data) if data is not None else (),
+        seen=quantized.inputs,
     )
 
 
@@ -541,6 +575,8 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
     words += ["--int4-loss", f"{options.int4_loss_db:g}"] if options.int4_loss_db < math.inf else []
     if options.memories:
         words += ["--memory", ",".join(m.name if m.capacity is None else f"{m.name}={m.capacity}" for m in options.memories)]
+    if options.weights_in:
+        words += ["--weights-in", ",".join(r.name if r.bytes is None else f"{r.name}={r.bytes}" for r in options.weights_in)]
     words += [] if options.optimize == ConvertOptions().optimize else ["--optimize", options.optimize]
     words += method_flags(options.methods)
     words += [] if options.least_db == LEAST_DB else ["--least-sqnr", f"{options.least_db:g}"]

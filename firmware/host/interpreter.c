@@ -68,6 +68,9 @@ static arn_status open_host(arn_host *host, const void *file, size_t size) {
         }
     }
     if (status == ARN_OK) {
+        status = arn_load_constants(&host->model, host->regions, regions);
+    }
+    if (status == ARN_OK) {
         status = arn_session_init(&host->session, &host->model, &ARN_HOST_RESOLVER, host->regions, regions);
     }
     return status;

@@ -110,7 +110,8 @@ class Interpreter:
         region = self.model.regions[index]
         if region.kind is not RegionKind.EXTERNAL:
             return np.full(region.size, _UNDEFINED, np.uint8)
-        contents = external.get(index, b"")
+        held = self.model.contents(index)
+        contents = external.get(index, b"" if held is None else held.tobytes())
         if len(contents) < region.size:
             raise ModelError("ARN_ERROR_MEMORY", f"region {index} needs {region.size} bytes of constants, {len(contents)} are given")
         return np.frombuffer(contents, np.uint8)

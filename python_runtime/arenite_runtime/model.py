@@ -80,10 +80,23 @@ class Model:
         return self.regions[0].size
 
     def constant(self, tensor: Tensor) -> NDArray[Any]:
-        """The value of a constant, a read-only view. Raises ValueError for any other tensor."""
-        if tensor.storage is not Storage.CONSTANT:
-            raise ValueError(f"{tensor.name} is not a constant")
-        return self.data[tensor.offset : tensor.offset + tensor.bytes].view(tensor.dtype).reshape(tensor.shape)
+        """The value of a constant, a read-only view. Raises ValueError for any other tensor, and for one whose bytes are the caller's."""
+        data = self.contents(tensor.region) if tensor.storage is Storage.EXTERNAL else self.data
+        if tensor.storage is Storage.REGION or data is None:
+            raise ValueError(f"{tensor.name} is not a constant of the file")
+        return data[tensor.offset : tensor.offset + tensor.bytes].view(tensor.dtype).reshape(tensor.shape)
+
+    def contents(self, region: int) -> NDArray[np.uint8] | None:
+        """The constants that an external region holds at first, where the file has them; else they are the caller's."""
+        for tensor in self.tensors:
+            if tensor.storage is Storage.CONSTANT and tensor.region == region and self._is_external(region):
+                if tensor.bytes != self.regions[region].size:
+                    raise _corrupt(f"region {region} has {self.regions[region].size} bytes, {tensor.bytes} are to be in it")
+                return self.data[tensor.offset : tensor.offset + tensor.bytes]
+        return None
+
+    def _is_external(self, region: int) -> bool:
+        return 0 < region < len(self.regions) and self.regions[region].kind is RegionKind.EXTERNAL
 
     def quantize_input(self, index: int, values: NDArray[Any]) -> NDArray[Any]:
         """float32 values of input `index`, of any shape, as the input's own type (numerics §1). A float32 input takes them as they are."""

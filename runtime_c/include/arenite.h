@@ -43,6 +43,12 @@ extern "C" {
 #define ARN_ALIGNED(n)
 #endif
 
+#if defined(__GNUC__) && defined(__ELF__)
+#define ARN_SECTION(name) __attribute__((section(name)))
+#else
+#define ARN_SECTION(name)
+#endif
+
 typedef enum arn_status {
     ARN_OK = 0,
     ARN_ERROR_ARGUMENT = 1,    /* a null pointer, an index out of range */
@@ -131,6 +137,10 @@ size_t arn_region_bytes(const arn_model *model, int index);
 
 /* Number of regions that the model's plan names. */
 int arn_region_count(const arn_model *model);
+
+/* For a model some of whose constants are to lie in RAM (convert --weights-in; NAME_model.h says so): copies them from the file into the
+ * regions that are theirs. Before arn_session_init, with its regions. Does nothing for other models. */
+arn_status arn_load_constants(const arn_model *model, const arn_region regions[], int region_count);
 
 /* Verifies every node against the kernels and every tensor against the regions, and sets states to their initial values.
  * `regions` is kept and must outlive the session; regions are 16-byte aligned and do not overlap. A bound region may still be null. */

@@ -119,7 +119,13 @@ def rich_edits() -> dict[str, Callable[[schema.ModelT], None]]:
         model.tensors[1].storage, model.tensors[1].region, model.tensors[1].offset = schema.Storage.external, 1, 16
         model.inputs = model.inputs[:1]
 
-    return {"state": state, "bound": bound, "external": external}
+    def loaded(model: schema.ModelT) -> None:
+        with_constant(model)
+        external(model)
+        model.regions[1].size = 8
+        model.tensors[1].offset, model.tensors[-1].region = 0, 1
+
+    return {"state": state, "bound": bound, "external": external, "loaded": loaded}
 
 
 def region(size: int, alignment: int, kind: int) -> schema.RegionT:

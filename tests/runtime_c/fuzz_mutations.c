@@ -143,6 +143,9 @@ static int run(const arn_model *model) {
             memset(regions[i].data, (int)(random_word() & 0xff), regions[i].size);
         }
     }
+    if (random_word() & 1) {
+        (void)arn_load_constants(model, regions, count);
+    }
     arn_session session;
     void *bound[2 * MAX_REGIONS] = {NULL};
     const int ok = arn_session_init(&session, model, &arn_every_kernel, regions, count) == ARN_OK;

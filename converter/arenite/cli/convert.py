@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from arenite.cli.console import Debug, Json, Operators, Quiet, command
-from arenite.cli.options import parse_count, parse_memories, parse_shapes, parse_size, parse_states, parse_values
+from arenite.cli.options import parse_count, parse_memories, parse_rooms, parse_shapes, parse_size, parse_states, parse_values
 from arenite.errors import PlanError
 
 
@@ -131,6 +131,12 @@ def convert(
             metavar="NAME=SIZE,…", help="RAMs that there are, the fastest first, e.g. dtcm=64k,sram=256k,sdram; the last needs no size."
         ),
     ] = None,
+    weights_in: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[=SIZE],…", help="RAMs that the weights which are read most are copied to; NAME: what --memory leaves of it."
+        ),
+    ] = None,
     max_flash: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Flash that there is: kernels are chosen to fit; exit status 8 if none do.")
     ] = None,
@@ -157,10 +163,11 @@ def convert(
     """
     shapes, values, states = parse_shapes(shape), parse_values(bind), parse_states(state)
     limits = parse_size(max_ram, "--max-ram"), parse_size(max_flash, "--max-flash")
-    memories = parse_memories(memory)
+    memories, rooms = parse_memories(memory), parse_rooms(weights_in)
     most_cycles = parse_count(max_cycles, "--max-cycles")
     with command(json, quiet, debug) as terminal:
         from arenite import pipeline, report  # onnxruntime takes a second to import: --help need not wait for it
+        from arenite.emit.constants_in_ram import Room
         from arenite.plan import Memory
         from arenite.precision import parse_loss
         from arenite.quantize import selected
@@ -195,6 +202,7 @@ def convert(
             ram_curve=ram_curve,
             strip_names=strip_names,
             force=force,
+            weights_in=tuple(Room(*each) for each in rooms),
         )
         with terminal.progress():
             conversion = pipeline.convert(model, options, terminal.advance)

@@ -78,14 +78,26 @@ def parse_count(value: str | None, option: str) -> int | None:
 
 def parse_memories(value: str | None) -> tuple[tuple[str, int | None], ...]:
     """`dtcm=64k,sram=256k,sdram` → (("dtcm", 65536), ("sram", 262144), ("sdram", None)). Raises typer.BadParameter."""
-    memories: dict[str, int | None] = {}
+    memories = _named_sizes(value, "--memory")
+    unlimited = next((i for i, (_, size) in enumerate(memories[:-1]) if size is None), None)
+    if unlimited is not None:
+        follows = memories[unlimited + 1][0]
+        raise typer.BadParameter(f"only the last memory may have no size, {follows!r} follows one", param_hint="--memory")
+    return memories
+
+
+def parse_rooms(value: str | None) -> tuple[tuple[str, int | None], ...]:
+    """`dtcm,sram=32k` → (("dtcm", None), ("sram", 32768)): what is left of a memory, or so much. Raises typer.BadParameter."""
+    return _named_sizes(value, "--weights-in")
+
+
+def _named_sizes(value: str | None, option: str) -> tuple[tuple[str, int | None], ...]:
+    sizes: dict[str, int | None] = {}
     for part in value.split(",") if value is not None else ():
         name, separator, size = part.partition("=")
         if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is None:
-            raise typer.BadParameter(f"{part!r} is not NAME=SIZE: a memory's name is letters and digits", param_hint="--memory")
-        if name.lower() in (known.lower() for known in memories):
-            raise typer.BadParameter(f"the memory {name!r} is there twice", param_hint="--memory")
-        if None in memories.values():
-            raise typer.BadParameter(f"only the last memory may have no size, {name!r} follows one", param_hint="--memory")
-        memories[name] = parse_size(size, "--memory") if separator else None
-    return tuple(memories.items())
+            raise typer.BadParameter(f"{part!r} is not NAME=SIZE: a memory's name is letters and digits", param_hint=option)
+        if name.lower() in (known.lower() for known in sizes):
+            raise typer.BadParameter(f"the memory {name!r} is there twice", param_hint=option)
+        sizes[name] = parse_size(size, option) if separator else None
+    return tuple(sizes.items())

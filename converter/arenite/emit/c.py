@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from arenite.emit import c_text
 from arenite.emit.c_layers import Layer, layers
-from arenite.emit.c_memories import further_memories, pointers
+from arenite.emit.c_memories import constant_memories, further_memories, pointers, sections
 from arenite.emit.kernels import own_operators, resolver_entries
 from arenite.emit.program import Port, Program, ProgramState, ProgramTensor, Storage
 from arenite.graph import DType
@@ -40,6 +40,8 @@ def write_sources(program: Program, arn: bytes) -> dict[str, str]:
         "precision": program.precision,
         "arena_bytes": program.arena_bytes,
         "further": further,
+        "constant_memories": constant_memories(program),
+        "sections": sections(program),
         "parameters": "".join(f", void *{memory.name}" for memory in further),
         "const_parameters": "".join(f", const void *{memory.name}" for memory in further),
         "arguments": "".join(f", {memory.name}" for memory in further),
@@ -70,7 +72,7 @@ def _includes(program: Program, described: list[Layer], own: list[str]) -> list[
     """In groups: the C library's, then ours, then those of users' own operators."""
     float_ports = any(program.tensors[port.tensor].dtype is DType.FLOAT32 for port in (*program.inputs, *program.outputs))
     math = any(c_text.needs_math(definition) for layer in described for definition in layer.definitions)
-    aligned = any("ARN_ALIGNED" in definition for layer in described for definition in layer.definitions)
+    aligned = any("ARN_ALIGNED" in definition for layer in described for definition in layer.definitions) or bool(sections(program))
     system = [*(["<math.h>"] if math else []), *(["<string.h>"] if float_ports or program.states else [])]
     return [
         *([system] if system else []),

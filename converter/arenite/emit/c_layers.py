@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from arenite.emit import c_text
 from arenite.emit.c_control import CONTROL, Blocks, indented
-from arenite.emit.c_memories import further_memories, pointers
+from arenite.emit.c_memories import further_memories, pointers, sections
 from arenite.emit.constants import alignment
 from arenite.emit.identifiers import layer_names, unique
 from arenite.emit.kernels import kernel_function, params_type
@@ -115,15 +115,20 @@ class _Writer:
 
     def _constant(self, index: int, name: str) -> str:
         """The definition of a constant under `name`; empty for what lies in the arena or has been defined for an earlier layer."""
-        if index < 0 or index in self.constants or self.program.tensors[index].storage is not Storage.CONSTANT:
+        if index < 0 or index in self.constants or self.program.tensors[index].storage is Storage.REGION:
             return ""
         tensor = self.program.tensors[index]
         if tensor.data is None:
             raise ValueError(f"constant {tensor.name} has no data")
         self.constants[index] = self._fresh(name)
-        declaration = f"static const {c_text.C_TYPES[tensor.dtype]} {self.constants[index]}[{tensor.elements}]"
+        # What is in RAM is not const: compilers put that into read-only memory.
+        section = sections(self.program).get(tensor.memory) if tensor.storage is Storage.EXTERNAL else None
+        qualifier = "" if section else "const "
+        declaration = f"static {qualifier}{c_text.C_TYPES[tensor.dtype]} {self.constants[index]}[{tensor.elements}]"
         if alignment(tensor.data.dtype) > tensor.dtype.itemsize:
             declaration += f" ARN_ALIGNED({alignment(tensor.data.dtype)})"
+        if section:
+            declaration += f" {section}"
         return c_text.array(declaration, c_text.literals(tensor.data))
 
     def _argument(self, index: int, as_bytes: bool = False) -> str:

@@ -1,4 +1,5 @@
-"""The memories of a program in the compiled form: one pointer for the arena, one more for each further memory that holds something."""
+"""The memories of a program in C. The compiled form has a pointer for the arena, and one more for each further memory that holds something;
+a section for each that holds constants."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 
 from arenite.emit.identifiers import identifier, unique
 from arenite.emit.program import Program
+from arenite.plan.memory_plan import MemoryKind
 
 ARENA = "arena"
 _TAKEN = ("arena", "memory", "index", "values")
@@ -15,7 +17,7 @@ _TAKEN = ("arena", "memory", "index", "values")
 
 @dataclass(frozen=True)
 class CMemory:
-    """A memory besides the arena."""
+    """A memory besides the arena, and what generated C calls it."""
 
     number: int
     """In the plan; the interpreter's region."""
@@ -24,6 +26,8 @@ class CMemory:
     title: str
     """As the user named it."""
     bytes: int
+    constants: bool
+    """It holds constants, which are copied to it before the first inference."""
 
     @property
     def macro(self) -> str:
@@ -32,13 +36,28 @@ class CMemory:
 
 
 def further_memories(program: Program) -> tuple[CMemory, ...]:
-    """Those that hold something, in the order of the plan."""
+    """Those that tensors lie in, in the order of the plan."""
+    return tuple(memory for memory in _memories(program) if not memory.constants)
+
+
+def constant_memories(program: Program) -> tuple[CMemory, ...]:
+    """Those that constants are copied to."""
+    return tuple(memory for memory in _memories(program) if memory.constants)
+
+
+def sections(program: Program) -> dict[int, str]:
+    """The macro that puts an array among the constants of a memory, by that memory's number."""
+    return {memory.number: f"{program.name.upper()}_{memory.name.upper()}_SECTION" for memory in constant_memories(program)}
+
+
+def _memories(program: Program) -> tuple[CMemory, ...]:
+    """Those besides the arena that hold something."""
     taken, found = set(_TAKEN), []
     for number, (memory, size) in enumerate(zip(program.memories, program.memory_bytes, strict=True)):
         if number and size:
             name = unique(identifier(memory.name, "memory"), taken)
             taken.add(name)
-            found.append(CMemory(number, name, memory.name, size))
+            found.append(CMemory(number, name, memory.name, size, memory.kind is MemoryKind.EXTERNAL))
     return tuple(found)
 
 

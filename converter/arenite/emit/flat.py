@@ -32,7 +32,11 @@ IDENTIFIER = b"ARN1"
 SCHEMA_VERSION = 1
 DATA_ALIGNMENT = 16
 
-_STORAGE = {Storage.REGION: schema.Storage.region, Storage.CONSTANT: schema.Storage.constant}
+_STORAGE = {
+    Storage.REGION: schema.Storage.region,
+    Storage.CONSTANT: schema.Storage.constant,
+    Storage.EXTERNAL: schema.Storage.external,
+}
 _KIND = {
     MemoryKind.ARENA: schema.RegionKind.arena,
     MemoryKind.BOUND: schema.RegionKind.bound,

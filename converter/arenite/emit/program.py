@@ -22,11 +22,16 @@ class Storage(Enum):
 
     REGION = "region"
     CONSTANT = "constant"
+    EXTERNAL = "external"
+    """A constant in a memory of its own (constants_in_ram.py)."""
 
 
 @dataclass(frozen=True)
 class ProgramTensor:
-    """A tensor with a place. For constants `offset` counts from the start of the model's data, for others from that of the memory."""
+    """A tensor with a place. For constants `offset` counts from the start of the model's data, for others from that of the memory.
+
+    A constant whose memory is of kind external is what that holds at first; of any other constant `memory` is 0.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -111,7 +116,7 @@ class Program:
 
     @property
     def weight_bytes(self) -> int:
-        """Bytes of all constants; those that share bytes count once."""
+        """Bytes of all constants, in RAM or not; those that share bytes count once."""
         return sum({tensor.offset: tensor.bytes for tensor in self.tensors if tensor.storage is Storage.CONSTANT}.values())
 
     @property

@@ -12,7 +12,14 @@ from arenite.report.memory_use import MemoryUse, label, memory_use, overlaps
 from arenite.report.page import render_page
 
 _TEMPLATE = Path(__file__).parent / "templates" / "arena.svg.j2"
-COLOURS = {"input": "#7aa6c2", "output": "#d08f5f", "activation": "#b9c77a", "state": "#c9a0c9", "scratch": "#b5b5b5"}
+COLOURS = {
+    "input": "#7aa6c2",
+    "output": "#d08f5f",
+    "activation": "#b9c77a",
+    "state": "#c9a0c9",
+    "constant": "#8fb8a8",
+    "scratch": "#b5b5b5",
+}
 _LEFT, _TOP, _HEIGHT, _BOTTOM, _RIGHT = 80, 26, 320, 40, 14
 _WIDTH, _LEAST_COLUMN = 860, 14
 """Pixels of all steps together, and of one: long networks make wider pictures."""

@@ -11,7 +11,7 @@ from arenite.emit.program import Call, Port, Program, ProgramState, ProgramTenso
 from arenite.graph import OPERATORS, Graph, Node, Quantization
 from arenite.graph.source_ports import SourcePort
 from arenite.plan.memory_plan import MemoryPlan
-from arenite.quantize import LayerReport
+from arenite.quantize import InputStatistics, LayerReport
 from arenite.report.contents import Buffer, EdgeTranspose, KernelOffer, Layer, Limits, Report, ReportPort, ReportState
 from arenite.report.trade_off import TradeOff
 from arenite.targets.flash_size import FlashSize
@@ -56,6 +56,8 @@ class Circumstances:
     """Of the nodes of the graph that had a choice of kernels."""
     cost_unit: str = ""
     trade_off: TradeOff | None = None
+    seen: Mapping[str, InputStatistics] = field(default_factory=dict)
+    """What calibration has seen of the inputs, by name."""
 
 
 def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, about: Circumstances) -> Report:
@@ -122,6 +124,7 @@ def _port(program: Program, port: Port, about: Circumstances) -> ReportPort:
         source_scale=source_scale,
         source_zero_point=source_zero_point,
         labels=port.labels,
+        expected=about.seen.get(port.name) if port in program.inputs else None,
     )
 
 
@@ -136,7 +139,7 @@ def _layer(program: Program, graph: Graph, call: Call, about: Circumstances) -> 
     node = graph.nodes[call.node]
     output = program.tensors[call.outputs[0]] if call.outputs else None  # control flow has none
     constants: dict[int, ProgramTensor] = {
-        i: program.tensors[i] for i in call.inputs if i >= 0 and program.tensors[i].storage is Storage.CONSTANT
+        i: program.tensors[i] for i in call.inputs if i >= 0 and program.tensors[i].storage is not Storage.REGION
     }
     scale, zero_point = _scale(None if output is None else output.quantization)
     offered = about.offers.get(call.node, ())
@@ -228,7 +231,21 @@ def _buffers(program: Program, graph: Graph, plan: MemoryPlan) -> tuple[Buffer, 
                 max(first, steps.last(place.last)),
             )
         )
+    buffers += _constants_in_ram(program)
     return tuple(sorted(buffers, key=lambda b: (b.memory, b.first, b.offset, b.last)))
+
+
+def _constants_in_ram(program: Program) -> list[Buffer]:
+    """Each once, named after the layer that reads it first, and there all the time."""
+    found: dict[tuple[int, int], Buffer] = {}
+    for call in program.calls:
+        for index in call.inputs:
+            tensor = program.tensors[index]
+            if index >= 0 and tensor.storage is Storage.EXTERNAL:
+                memory, name = program.memories[tensor.memory].name, f"constant of {call.name or call.op}"
+                buffer = Buffer(name, "constant", memory, tensor.offset, tensor.bytes, -1, len(program.calls))
+                found.setdefault((tensor.memory, tensor.offset), buffer)
+    return list(found.values())
 
 
 def _edge_transposes(program: Program, graph: Graph) -> tuple[EdgeTranspose, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from arenite.quantize.input_statistics import InputStatistics
 from arenite.report.trade_off import TradeOff
 from arenite.targets.flash_size import FlashSize
 
@@ -32,6 +33,8 @@ class ReportPort:
     source_scale: float | None = None
     """Of an int8 or uint8 port of the ONNX file: real value = scale · (q − zero_point), a uint8 value minus 128 being q."""
     source_zero_point: int | None = None
+    expected: InputStatistics | None = None
+    """Of an input: what calibration has seen, in the layout of `shape`; None where nothing is known."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class Buffer:
 
     name: str
     kind: str
-    """One of "input", "output", "state", "activation", "scratch"."""
+    """One of "input", "output", "state", "activation", "scratch", "constant" (in RAM, where it is copied to at the start)."""
     memory: str
     offset: int
     bytes: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arenite.report.contents import Layer, Report
+from arenite.report.contents import Layer, Report, ReportPort
 from arenite.report.memory_use import MemoryUse, memory_use
 
 
@@ -13,8 +13,9 @@ def verdict(report: Report) -> str:
         code = f"model {report.interpreted.model_bytes:,}, code {report.interpreted.code_bytes:,}"
         if report.compiled is not None:
             code += f"; compiled form {report.compiled.total:,}: {report.compiled.model_bytes:,} and {report.compiled.code_bytes:,}"
+    further = "".join(f"{name} {size:,}, " for name, size in report.memories[1:] if size)
     need = (
-        f"{report.ram_bytes:,} bytes of RAM (arena {report.arena_bytes:,}, session {report.session_bytes}; without the stack) "
+        f"{report.ram_bytes:,} bytes of RAM (arena {report.arena_bytes:,}, {further}session {report.session_bytes}; without the stack) "
         f"and {report.flash_bytes:,} bytes of flash ({code})"
     )
     where = f" on {report.target}" if report.target else ""
@@ -54,7 +55,7 @@ def arena(report: Report) -> str:
 
 def memory_verdict(report: Report) -> str:
     """All RAM besides the stack, one sentence."""
-    further = "".join(f", {name} {size:,}" for name, size in report.memories[1:])
+    further = "".join(f", {name} {size:,}" for name, size in report.memories[1:] if size)
     return f"{report.model} needs {report.ram_bytes:,} bytes of RAM: arena {report.arena_bytes:,}{further}, session {report.session_bytes}."
 
 
@@ -94,7 +95,7 @@ def edges(report: Report) -> str | None:
 def port_rows(report: Report) -> list[tuple[str, str, str, str]]:
     """Kind, name, shape and type of every input, output and state."""
     rows = [
-        (kind, port.name, shape(port.shape), port_type(port.dtype, port.scale, port.zero_point))
+        (kind, port.name, shape(port.shape), port_type(port.dtype, port.scale, port.zero_point) + _expected(port))
         for kind, ports in (("input", report.inputs), ("output", report.outputs))
         for port in ports
     ]
@@ -102,6 +103,10 @@ def port_rows(report: Report) -> list[tuple[str, str, str, str]]:
         ("state", f"{state.output} → {state.input}", shape(state.shape), port_type(state.dtype, state.scale, state.zero_point))
         for state in report.states
     ]
+
+
+def _expected(port: ReportPort) -> str:
+    return "" if port.expected is None else f", values from {port.expected.low:.4g} to {port.expected.high:.4g} expected"
 
 
 def port_type(dtype: str, scale: float | None, zero_point: int | None) -> str:

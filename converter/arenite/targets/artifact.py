@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from arenite_runtime import Model, ModelError
+from arenite_runtime.structure import RegionKind
 from numpy.typing import NDArray
 
 from arenite.errors import ArtifactError
@@ -45,6 +46,13 @@ class ArtifactModel:
     arena_bytes: int
     further_memories: tuple[int, ...]
     """Bytes of each region of the plan besides the arena."""
+    constant_memories: frozenset[int]
+    """Those of them that constants are copied to, by the region's number. The compiled form has arrays instead."""
+
+    @property
+    def tensor_memories(self) -> dict[int, int]:
+        """By number, bytes of those of them that hold tensors: the compiled form takes a pointer for each."""
+        return {i: size for i, size in enumerate(self.further_memories, 1) if size and i not in self.constant_memories}
 
     @classmethod
     def read(cls, folder: Path) -> ArtifactModel:
@@ -66,6 +74,7 @@ class ArtifactModel:
             outputs=tuple(Port(port.name, port.shape, np.dtype(port.dtype)) for port in model.outputs),
             arena_bytes=model.arena_bytes,
             further_memories=tuple(region.size for region in model.regions[1:]),
+            constant_memories=frozenset(i for i, region in enumerate(model.regions) if region.kind is RegionKind.EXTERNAL),
         )
 
     @property

@@ -156,7 +156,8 @@ def build_run_model(model: ArtifactModel, form: Form, board: Board, *, optimize:
 def app_model_header(model: ArtifactModel, form: Form) -> Path:
     """arn_app_model.h, which tells run_model the names of a model (firmware/apps/run_model/interpreted.c and compiled.c say which)."""
     name, upper = model.name, model.name.upper()
-    used = {i: size for i, size in enumerate(model.further_memories, 1) if size}
+    used = model.tensor_memories
+    memories = [f"APP_MEMORY({i}, {size})" for i, size in used.items()]
     if form is Form.INTERPRETED:
         lines = [
             f'#include "{name}_model.h"',
@@ -168,6 +169,9 @@ def app_model_header(model: ArtifactModel, form: Form) -> Path:
         if model.further_memories:
             regions = (f"{{memory_{i}, {size}}}" if size else "{0, 0}" for i, size in enumerate(model.further_memories, 1))
             lines.append(f"#define APP_FURTHER_REGIONS {', '.join(regions)}")
+        if model.constant_memories:
+            lines.append("#define APP_LOADS_CONSTANTS")
+            memories += [f"APP_CONSTANTS({i}, {model.further_memories[i - 1]})" for i in sorted(model.constant_memories)]
     else:
         inputs = ", ".join(f"{upper}_INPUT_{i}_BYTES" for i in range(len(model.inputs)))
         outputs = ", ".join(f"{upper}_OUTPUT_{i}_BYTES" for i in range(len(model.outputs)))
@@ -178,8 +182,8 @@ def app_model_header(model: ArtifactModel, form: Form) -> Path:
             f"#define APP_OUTPUT_BYTES {{{outputs}}}",
             *_functions(name, used),
         ]
-    if used:
-        lines.append(f"#define APP_FURTHER_MEMORIES {' '.join(f'APP_MEMORY({i}, {size})' for i, size in used.items())}")
+    if memories:
+        lines.append(f"#define APP_FURTHER_MEMORIES {' '.join(memories)}")
     text, file = "\n".join(lines) + "\n", "arn_app_model.h"
 
     def write(folder: Path) -> None:

@@ -162,7 +162,7 @@ class CompiledEngine:
 
     def run(self, samples: Sequence[Sequence[NDArray[Any]]]) -> list[list[NDArray[Any]]]:
         """See Engine.run."""
-        sizes = (self._model.arena_bytes, *(size for size in self._model.further_memories if size))
+        sizes = (self._model.arena_bytes, *self._model.tensor_memories.values())
         storage = [np.zeros(size + 16, np.uint8) for size in sizes]
         memories = [ctypes.c_void_p(each.ctypes.data + -each.ctypes.data % 16) for each in storage]
         self._reset(*memories)

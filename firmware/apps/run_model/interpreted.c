@@ -1,6 +1,7 @@
 /* The .arn file, run by the interpreter. arn_app_model.h defines
  *   APP_MODEL, APP_MODEL_BYTES, APP_ARENA_BYTES, APP_RESOLVER,
- *   and where the model uses more memories than the arena APP_FURTHER_MEMORIES (an APP_MEMORY for each) and APP_FURTHER_REGIONS
+ *   and where the model uses more memories than the arena APP_FURTHER_MEMORIES (an APP_MEMORY for each) and APP_FURTHER_REGIONS,
+ *   where some of them hold constants APP_LOADS_CONSTANTS,
  * and declares what they name. */
 #include "run_model.h"
 
@@ -24,7 +25,12 @@ int arn_app_open(void) {
     regions[0].data = arena;
     regions[0].size = sizeof arena;
     const int count = (int)(sizeof regions / sizeof regions[0]);
-    const arn_status status = arn_model_open(&model, APP_MODEL, APP_MODEL_BYTES);
+    arn_status status = arn_model_open(&model, APP_MODEL, APP_MODEL_BYTES);
+#ifdef APP_LOADS_CONSTANTS
+    if (status == ARN_OK) {
+        status = arn_load_constants(&model, regions, count);
+    }
+#endif
     return (int)(status != ARN_OK ? status : arn_session_init(&session, &model, &APP_RESOLVER, regions, count));
 }
 

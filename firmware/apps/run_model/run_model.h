@@ -10,6 +10,9 @@
 /* A memory besides the arena. The linker script of a board that has another RAM puts these sections there. */
 #define APP_MEMORY(number, size) __attribute__((section(".bss.memory_" #number), aligned(16))) static uint8_t memory_##number[size];
 
+/* One for constants: it lies with the arena. */
+#define APP_CONSTANTS(number, size) __attribute__((section(".bss.constants_" #number), aligned(16))) static uint8_t memory_##number[size];
+
 typedef struct arn_app_port {
     void *data;
     uint32_t bytes;

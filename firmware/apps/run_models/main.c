@@ -70,7 +70,8 @@ static arn_status open_model(uint32_t model_bytes) {
         regions[i].size = bytes;
         used += aligned((uint32_t)bytes);
     }
-    return arn_session_init(&session, &model, &arn_every_kernel, regions, count);
+    const arn_status loaded = arn_load_constants(&model, regions, count);
+    return loaded != ARN_OK ? loaded : arn_session_init(&session, &model, &arn_every_kernel, regions, count);
 }
 
 static int invoke(void) {
