@@ -144,7 +144,7 @@ def test_quantized_float_constant(agree, values):
             "3 values, but opset 12",
         ),
         ("Q", [q("x", "i", "s"), dq("i", "y", "s")], {"s": F([[1, 2, 3]])}, 13, r"the scale has the shape \[1, 3\]"),
-        ("Q", [q("x", "i", "s", output_dtype=TensorProto.INT4), dq("i", "y", "s")], {}, 21, "its quantized type is int4"),
+        ("Q", [q("x", "i", "s", output_dtype=TensorProto.FLOAT8E4M3FN), dq("i", "y", "s")], {}, 21, "its quantized type is float8"),
     ],
 )
 def test_refusals(name, nodes, constants, opset, problem, attempt, values):
@@ -164,7 +164,7 @@ def test_blocks_of_constants(dtype, axis, agree, values):
 
 
 def test_arithmetic_on_quantized_int8_is_refused(attempt):
-    nodes = [helper.make_node("Relu", ["x"], ["r"]), dq("x", "y", "s")]
+    nodes = [helper.make_node("Neg", ["x"], ["r"]), dq("x", "y", "s")]
     with pytest.raises(UnsupportedModelError, match=r"x, is int8 and has no DequantizeLinear in front"):
         attempt(nodes, {"x": np.zeros((2, 3), np.int8)}, {"s": F(0.5)}, outputs=["r", "y"])
 

@@ -53,6 +53,11 @@ class NodeImport:
         """Note a reason for refusal and go on looking for others."""
         self.problems.append(Unsupported(self.name, self.operator, problem, remedy))
 
+    def remark(self, text: str) -> None:
+        """Something for the report."""
+        if text not in self.graph.remarks:
+            self.graph.remarks.append(text)
+
     def refuse(self, problem: str, remedy: str) -> NoReturn:
         self.problem(problem, remedy)
         raise Refused

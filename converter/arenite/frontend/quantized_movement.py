@@ -1,4 +1,7 @@
-"""Nodes that move int8 elements between QuantizeLinear and DequantizeLinear, as onnxruntime's quantizer leaves them, move floats here."""
+"""Nodes that move or limit int8 elements between QuantizeLinear and DequantizeLinear do so with floats here.
+
+onnxruntime's quantizer leaves movement there, Brevitas a Clip, which makes four bits of eight.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,8 @@ def move_floats(call: NodeImport) -> Quantization | None:
     The values are the same, and every int8 tensor then stands between a Quantize and a Dequantize. (Only Resize with interpolation
     computes; its result is rounded to nearest, which ONNX leaves open.)
     """
+    if call.operator in _LIMITS:
+        return _limit_floats(call)
     if call.operator not in MOVES_INT8 or not _commutes(call):
         return None
     positions = MOVES_INT8[call.operator] or tuple(range(len(call.inputs)))
@@ -48,6 +53,26 @@ def move_floats(call: NodeImport) -> Quantization | None:
         assert isinstance(constant, Constant)
         inputs[i] = _real(constant, quantization)
     call.inputs = tuple(inputs)
+    return quantization
+
+
+_LIMITS = ("Clip", "Relu")
+"""Comparisons of elements with constants: monotone, as rounding is."""
+
+
+def _limit_floats(call: NodeImport) -> Quantization | None:
+    """Bytes are limited to bytes: in real numbers to what those stand for. None where they are computed."""
+    value = call.inputs[0] if call.inputs else None
+    if not isinstance(value, str) or not is_quantized(call.graph.tensors[value]):
+        return None
+    quantization = call.graph.tensors[value].quantization
+    assert quantization is not None
+    bounds = [_real(bound, quantization) if isinstance(bound, Constant) else None for bound in call.inputs[1:]]
+    if any(real is None and given is not None for real, given in zip(bounds, call.inputs[1:], strict=True)):
+        return None
+    if call.operator == "Relu" and int(quantization.zero_point) != (-128 if call.input_types[:1] == (TensorProto.UINT8,) else 0):
+        return None  # it makes bytes of at least 0, which is not the number 0
+    call.inputs = (call.emit("Dequantize", [value]), *bounds)
     return quantization
 
 

@@ -113,6 +113,7 @@ _COMPOSED = {
     "com.microsoft.QuantizeLinear": ("Quantize", "QuantizeLinear"),
     "com.microsoft.DynamicQuantizeMatMul": ("DynamicQuantizeLinear", "MatMulInteger"),
     "com.microsoft.MatMulIntegerToFloat": ("MatMulInteger",),
+    "com.microsoft.MatMulNBits": ("FullyConnected",),
     "com.microsoft.BiasGelu": ("Add", "Elementwise"),
     "com.microsoft.FastGelu": ("Add", "Elementwise"),
     "com.microsoft.Gelu": ("Elementwise",),

@@ -38,7 +38,7 @@ class Constant:
         """array[index]."""
         q = self.quantization
         if q is not None and q.axis is not None:
-            q = Quantization(q.scale[index], q.zero_point[index]) if q.axis == 0 else replace(q, axis=q.axis - 1)
+            q = Quantization(q.scale[index], q.zero_point[index], None, q.bits) if q.axis == 0 else replace(q, axis=q.axis - 1)
         return replace(self, name=f"{self.name}[{index}]", array=self.array[index], quantization=q)
 
     def scaled(self, factor: float) -> Constant:

@@ -41,6 +41,8 @@ class Graph:
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     states: list[State] = field(default_factory=list)
     """Their ends are among `inputs` and `outputs`, so that every pass keeps them, but a caller does not see them: see `ports`."""
+    remarks: list[str] = field(default_factory=list)
+    """What the report should say of how the model was read."""
 
     def copy(self) -> Graph:
         return Graph(
@@ -52,6 +54,7 @@ class Graph:
             dict(self.io_dtypes),
             dict(self.labels),
             list(self.states),
+            list(self.remarks),
         )
 
     def __str__(self) -> str:

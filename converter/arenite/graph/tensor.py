@@ -48,6 +48,8 @@ class Quantization:
     scale: NDArray[np.float32]
     zero_point: NDArray[np.int32]
     axis: int | None = None
+    bits: int = 8
+    """Of q as an imported graph stores it: constants of INT4 and UINT4 have 4."""
 
     @classmethod
     def per_tensor(cls, scale: float | np.floating, zero_point: int) -> Quantization:
@@ -65,7 +67,7 @@ class Quantization:
     def same_as(self, other: Quantization | None) -> bool:
         return (
             other is not None
-            and self.axis == other.axis
+            and (self.axis, self.bits) == (other.axis, other.bits)
             and np.array_equal(self.scale, other.scale)
             and np.array_equal(self.zero_point, other.zero_point)
         )

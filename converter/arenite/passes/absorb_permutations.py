@@ -86,7 +86,7 @@ def _rows(tensor: Tensor, order: NDArray[np.int64]) -> Tensor:
     assert tensor.data is not None
     q = tensor.quantization
     if q is not None and q.axis == 0:
-        q = Quantization(q.scale[order], q.zero_point[order], 0)
+        q = Quantization(q.scale[order], q.zero_point[order], 0, q.bits)
     return Tensor.constant(tensor.name, tensor.data[order], q)
 
 

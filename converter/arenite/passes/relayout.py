@@ -64,7 +64,7 @@ class AxisMap:
         data = np.transpose(constant.data, [*dropped, *kept]).reshape(self._mapped(constant.shape, 1))
         q = constant.quantization
         if q is not None and q.axis is not None:
-            q = Quantization(q.scale, q.zero_point, self.axes.index(q.axis))
+            q = Quantization(q.scale, q.zero_point, self.axes.index(q.axis), q.bits)
         return Tensor.constant(constant.name, data, q)
 
     def attributes(self, graph: Graph, node: Node) -> dict[str, Any] | None:

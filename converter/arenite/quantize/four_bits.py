@@ -18,14 +18,11 @@ from arenite.quantize.calibration_data import Dataset
 from arenite.quantize.draft import Draft
 from arenite.quantize.four_bit_scales import four_bit_rows
 from arenite.quantize.layer_inputs import free_layers, layer_inputs, linear_bias, linear_rows, stored_rows
+from arenite.quantize.lower_linear import FOUR_BITS
 from arenite.quantize.lowering import WeightChoice
 from arenite.quantize.named_layers import named_layers
 from arenite.quantize.output_error import Judge
 from arenite.quantize.rounding import bias_shift, rounded_layer, sought_rows
-
-FOUR_BITS = ("Conv", "FullyConnected")
-"""Operators with such a kernel."""
-
 
 METHOD = "int4"
 """What the report calls it."""

@@ -16,6 +16,8 @@ from arenite.quantize.lowering import Lowering, WeightChoice, geometry
 from arenite.quantize.multipliers import fits, requantization, scale_of, wide_multipliers, zero_point_of
 from arenite.quantize.scales import SMALLEST_SCALE
 
+FOUR_BITS = ("Conv", "FullyConnected")
+"""Operators with a kernel for such weights."""
 CHANNEL_AXIS = {"Conv": 0, "DepthwiseConv": 2, "FullyConnected": 0}
 LARGEST_SCALE = float(np.finfo(np.float32).max) / 2
 DEAD_MULTIPLIER = 2.0**-14
@@ -211,7 +213,8 @@ def channels_of(lowering: Lowering, node: Node) -> tuple[Channels, str | None]:
     if np.any(steps < -128) or np.any(steps > 127):
         return Channels(weights, bias, own, False), "asymmetric weights were quantized anew, symmetrically"
     dead = ~np.any(steps, axis=1)
-    return Channels(weights, bias, np.where(dead, own, scale), True, four_bits=choice.four_bits), None
+    four_bits = choice.four_bits or (annotation.bits <= 4 and node.op in FOUR_BITS)
+    return Channels(weights, bias, np.where(dead, own, scale), True, four_bits=four_bits), None
 
 
 def _solved(lowering: Lowering, channels: Channels, x: Quantization, y: Quantization, bounds: tuple[int, int]) -> Linear:

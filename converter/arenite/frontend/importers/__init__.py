@@ -17,6 +17,7 @@ from arenite.frontend.importers.movement import MOVEMENT, MOVES_INT8
 from arenite.frontend.importers.ngram import NGRAM
 from arenite.frontend.importers.normalization import NORMALIZATION
 from arenite.frontend.importers.onnxruntime_fused import ONNXRUNTIME_FUSED
+from arenite.frontend.importers.packed_weights import PACKED_WEIGHTS
 from arenite.frontend.importers.pooling import POOLING
 from arenite.frontend.importers.quantization import QUANTIZATION
 from arenite.frontend.importers.quantized_operators import QUANTIZED_OPERATORS, layout_of
@@ -43,6 +44,7 @@ IMPORTERS: dict[str, Importer] = {
     **QUANTIZATION,
     **INTEGER,
     **QUANTIZED_OPERATORS,
+    **PACKED_WEIGHTS,
     **LOGIC,
     **REDUCTION,
     **ROW_NORMALIZATION,

@@ -1,7 +1,8 @@
 """QuantizeLinear, DequantizeLinear: how a QDQ graph says which scales it wants.
 
-int8 and uint8 with one constant scale become Quantize and Dequantize, which passes absorb. Everything else (scales that are computed, of an
-axis or of blocks, 16 bits, integers that something else made) runs as it stands, on integers that are not quantized.
+int8 and uint8 with one constant scale become Quantize and Dequantize, which passes absorb; int4 and uint4 are those in a narrower range.
+Everything else (scales that are computed, of an axis or of blocks, 16 bits, integers that something else made) runs as it stands, on
+integers that are not quantized.
 """
 
 from __future__ import annotations
@@ -15,31 +16,37 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from arenite.frontend.arithmetic import cast, numeric
+from arenite.frontend.blocks import rounding_db, whole_multiples
+from arenite.frontend.narrow_types import NARROW, bits_of, held_by, widened
 from arenite.frontend.node_import import Importer, NodeImport
 from arenite.frontend.rearrange import stored
 from arenite.frontend.values import Constant, Value
-from arenite.graph import DType, Quantization
+from arenite.graph import DType, Expression, Quantization
 from arenite.graph.operators.integer import QUANTIZED_TYPES
 
 Array = NDArray[Any]
 Axis = tuple[int, int]
 """The axis that scales are for, and the block size along it, 0 where there are no blocks."""
 
-_REEXPORT = "quantize to int8, uint8, int16 or uint16"
+_REEXPORT = "quantize to int8, uint8, int16 or uint16, weights to int4 or uint4, too"
 IDENTITY_CAST = {DType.INT8: Quantization.per_tensor(1.0, 0), DType.UINT8: Quantization.per_tensor(1.0, -128)}
 """What Cast of an int8 or uint8 input to float amounts to."""
 
 
 def quantize_linear(node: NodeImport) -> Sequence[Value]:
     _check_attributes(node)
-    to = _quantized_type(node)
+    name = _quantized_type(node)
+    to = DType(held_by(name))
     value, scale, zero_point = node.value(0), _scale(node), _zero_point(node, to)
     axis = _axis(node, scale, zero_point)
     if isinstance(value, Constant) and isinstance(scale, Constant) and isinstance(zero_point, Constant | None):
-        return [_quantized_constant(node, value, scale, zero_point, axis, to)]
+        return [_quantized_constant(node, value, scale, zero_point, axis, name)]
     quantization = _per_tensor(scale, zero_point, to)
     if quantization is not None:
-        return [node.emit("Quantize", [node.activation(0)], dtype=DType.INT8, quantization=quantization)]
+        x = node.activation(0) if name not in NARROW else _limited(node, node.activation(0), quantization, name)
+        return [node.emit("Quantize", [x], dtype=DType.INT8, quantization=quantization)]
+    if name in NARROW:
+        node.refuse(f"its quantized type is {name}, with scales that are computed or of an axis", _REEXPORT)
     x = stored(node, cast(node, numeric(node, 0), DType.FLOAT32))
     operands = [x, stored(node, scale), None if zero_point is None else stored(node, zero_point)]
     return [node.emit("QuantizeLinear", operands, axis=axis[0], block=axis[1], to=to.value)]
@@ -53,7 +60,7 @@ def dequantize_linear(node: NodeImport) -> Sequence[Value]:
     zero_point = _zero_point(node, dtype)
     axis = _axis(node, scale, zero_point)
     if isinstance(value, Constant) and isinstance(scale, Constant) and isinstance(zero_point, Constant | None):
-        return [_dequantized_constant(value, scale, zero_point, axis)]
+        return [dequantized_constant(node, value, scale, zero_point, axis)]
     quantization = _per_tensor(scale, zero_point, dtype)
     if quantization is not None and isinstance(value, str) and (known := _learn(node, value, quantization)) is not None:
         return [node.emit("Dequantize", [known])]
@@ -76,6 +83,13 @@ def plain(node: NodeImport, value: Value, *, unsigned: bool) -> str:
     zero_point = node.add_constant(Constant(f"{value}/zero_point", np.asarray(zero, to)))
     real = node.emit("Dequantize", [value])
     return node.emit("QuantizeLinear", [real, scale, zero_point], axis=0, block=0, to=np.dtype(to).name)
+
+
+def _limited(node: NodeImport, x: str, quantization: Quantization, name: str) -> str:
+    """x within what a type of fewer than eight bits holds."""
+    narrow, scale = NARROW[name], float(quantization.scale)
+    zero = int(quantization.zero_point) + (128 if narrow.held_by == "uint8" else 0)
+    return node.elementwise(x, Expression.single("Clip", min=scale * (narrow.lowest - zero), max=scale * (narrow.highest - zero)))
 
 
 def _learn(node: NodeImport, x: str, quantization: Quantization) -> str | None:
@@ -109,15 +123,15 @@ def _scale(node: NodeImport) -> Value:
     return scale
 
 
-def _quantized_type(node: NodeImport) -> DType:
-    """What QuantizeLinear gives: the zero point's type, output_dtype, or uint8."""
+def _quantized_type(node: NodeImport) -> str:
+    """What QuantizeLinear gives, by numpy's name: the zero point's type, output_dtype, or uint8."""
     if node.has(2):
         dtype = _type_of(node, node.value(2))
     else:
         dtype = np.dtype(helper.tensor_dtype_to_np_dtype(node.attribute("output_dtype", 0) or TensorProto.UINT8))
-    if dtype.name not in {known.value for known in QUANTIZED_TYPES}:
+    if dtype.name not in {*(known.value for known in QUANTIZED_TYPES), *NARROW}:
         node.refuse(f"its quantized type is {dtype}", _REEXPORT)
-    return DType(dtype.name)
+    return str(dtype.name)
 
 
 def _stored_type(node: NodeImport, value: Value, zero_point: Value | None) -> DType:
@@ -128,9 +142,9 @@ def _stored_type(node: NodeImport, value: Value, zero_point: Value | None) -> DT
         dtype = np.dtype(np.uint8)
     else:
         dtype = _type_of(node, value)
-    if dtype.name not in {known.value for known in (*QUANTIZED_TYPES, DType.INT32)}:
+    if dtype.name not in {*(known.value for known in (*QUANTIZED_TYPES, DType.INT32)), *NARROW}:
         node.refuse(f"its quantized type is {dtype}", _REEXPORT)
-    return DType(dtype.name)
+    return DType(held_by(dtype.name))
 
 
 def _type_of(node: NodeImport, value: Value) -> np.dtype[Any]:
@@ -142,9 +156,9 @@ def _zero_point(node: NodeImport, dtype: DType) -> Value | None:
     if not node.has(2):
         return None
     value = node.value(2)
-    if _type_of(node, value).name != dtype.value:
+    if held_by(_type_of(node, value).name) != dtype.value:
         node.malformed(f"its zero point is {_type_of(node, value)}, its elements {dtype.value}")
-    return value
+    return widened(value) if isinstance(value, Constant) else value
 
 
 def _axis(node: NodeImport, scale: Value, zero_point: Value | None) -> Axis:
@@ -195,33 +209,44 @@ def _zeros(zero_point: Constant | None, scale: Constant) -> NDArray[np.int64]:
     return np.asarray(zero_point.array, np.int64).reshape(scale.array.shape)
 
 
-def _quantized_constant(node: NodeImport, value: Constant, scale: Constant, zero_point: Constant | None, axis: Axis, to: DType) -> Constant:
-    data, limits = np.asarray(node.finite(value).array, np.float32), np.iinfo(to.value)
+def _quantized_constant(node: NodeImport, value: Constant, scale: Constant, zero_point: Constant | None, axis: Axis, to: str) -> Constant:
+    data = np.asarray(node.finite(value).array, np.float32)
+    low, high = (NARROW[to].lowest, NARROW[to].highest) if to in NARROW else (np.iinfo(to).min, np.iinfo(to).max)
     scales, zeros = _spread(scale.array, data.shape, axis), _spread(_zeros(zero_point, scale), data.shape, axis)
-    q = np.clip(np.rint(data / scales.astype(np.float32)).astype(np.float64) + zeros, limits.min, limits.max)
-    return Constant(value.name, q.astype(to.numpy))
+    q = np.clip(np.rint(data / scales.astype(np.float32)).astype(np.float64) + zeros, low, high)
+    return Constant(value.name, q.astype(np.int32).astype(to))
 
 
-def _dequantized_constant(value: Constant, scale: Constant, zero_point: Constant | None, axis: Axis) -> Constant:
+def dequantized_constant(node: NodeImport, value: Constant, scale: Constant, zero_point: Constant | None, axis: Axis) -> Constant:
     """float32 values scale · (q − zero_point), annotated where int8 layers can use it. The product is formed in float64: one rounding,
     for int32 biases too."""
-    shape, dtype = value.array.shape, value.array.dtype
+    bits, q = bits_of(value.array), widened(value).array
+    shape, dtype = q.shape, q.dtype
     scales, zeros = _spread(scale.array, shape, axis), _spread(_zeros(zero_point, scale), shape, axis)
-    data = ((np.asarray(value.array, np.float64) - zeros) * scales.astype(np.float64)).astype(np.float32)
-    if axis[1] or dtype not in (np.int8, np.uint8, np.int32):
+    steps = np.asarray(q, np.int64) - zeros
+    data = (steps * scales.astype(np.float64)).astype(np.float32)
+    if dtype not in (np.int8, np.uint8, np.int32):
         return Constant(value.name, data)
+    if axis[1]:
+        annotation = whole_multiples(steps, np.asarray(scale.array, np.float32), *axis, bits)
+        if annotation is None:
+            node.remark(
+                f"{value.name}: the scales of its blocks of {axis[1]} are no whole multiples of one scale a channel: int8 layers round it "
+                f"anew ({rounding_db(data, axis[0]):.0f} dB of signal to noise)"
+            )
+        return Constant(value.name, data, annotation)
     flat = np.asarray(_zeros(zero_point, scale), np.int32).reshape(-1) - np.int32(128 if dtype == np.uint8 else 0)
     scale_values = np.asarray(scale.array, np.float32).reshape(-1)
     if scale_values.size == 1:
-        return Constant(value.name, data, Quantization.per_tensor(scale_values[0], int(flat[0])))
-    return Constant(value.name, data, Quantization(scale_values, flat, axis[0]))
+        return Constant(value.name, data, replace(Quantization.per_tensor(scale_values[0], int(flat[0])), bits=bits))
+    return Constant(value.name, data, Quantization(scale_values, flat, axis[0], bits))
 
 
 _SCALES = "scales and zero points constant or computed, of a tensor, an axis (opset 13 and later) or of blocks"
 
 QUANTIZATION = {
-    "QuantizeLinear": Importer(quantize_linear, f"int8, uint8, int16, uint16; {_SCALES}"),
-    "DequantizeLinear": Importer(dequantize_linear, f"int8, uint8, int16, uint16, int32; {_SCALES}"),
-    "com.microsoft.QuantizeLinear": Importer(quantize_linear, f"int8, uint8, int16, uint16; {_SCALES}"),
-    "com.microsoft.DequantizeLinear": Importer(dequantize_linear, f"int8, uint8, int16, uint16, int32; {_SCALES}"),
+    "QuantizeLinear": Importer(quantize_linear, f"int4, uint4, int8, uint8, int16, uint16; {_SCALES}"),
+    "DequantizeLinear": Importer(dequantize_linear, f"int4, uint4, int8, uint8, int16, uint16, int32; {_SCALES}"),
+    "com.microsoft.QuantizeLinear": Importer(quantize_linear, f"int4, uint4, int8, uint8, int16, uint16; {_SCALES}"),
+    "com.microsoft.DequantizeLinear": Importer(dequantize_linear, f"int4, uint4, int8, uint8, int16, uint16, int32; {_SCALES}"),
 }

@@ -164,7 +164,7 @@ def _tiled(q: Quantization | None, axis: int, filters: int) -> Quantization | No
         return q
     if q.axis != axis:
         return None
-    return Quantization(np.resize(q.scale, filters), np.resize(q.zero_point, filters), 0)
+    return Quantization(np.resize(q.scale, filters), np.resize(q.zero_point, filters), 0, q.bits)
 
 
 def _phase_bias(node: NodeImport, bias: Value, group: int, phases: int) -> Value:
