@@ -1545,7 +1545,7 @@ OPERATORS = (
     Operator(
         "Lstm",
         190,
-        ("int8",),
+        ("int8", "int16_steps", "int16_weights"),
         (
             Field("steps"),
             Field("batch"),
@@ -1580,7 +1580,7 @@ OPERATORS = (
     Operator(
         "LstmLast",
         191,
-        ("int8",),
+        ("int8", "int16_steps", "int16_weights"),
         (
             Field("steps"),
             Field("batch"),
@@ -1615,7 +1615,7 @@ OPERATORS = (
     Operator(
         "Gru",
         192,
-        ("int8",),
+        ("int8", "int16_steps", "int16_weights"),
         (
             Field("steps"),
             Field("batch"),
@@ -1650,7 +1650,7 @@ OPERATORS = (
     Operator(
         "GruLast",
         193,
-        ("int8",),
+        ("int8", "int16_steps", "int16_weights"),
         (
             Field("steps"),
             Field("batch"),
@@ -1685,7 +1685,7 @@ OPERATORS = (
     Operator(
         "Rnn",
         194,
-        ("int8",),
+        ("int8", "int16_steps", "int16_weights"),
         (
             Field("steps"),
             Field("batch"),
@@ -1718,7 +1718,7 @@ OPERATORS = (
     Operator(
         "RnnLast",
         195,
-        ("int8",),
+        ("int8", "int16_steps", "int16_weights"),
         (
             Field("steps"),
             Field("batch"),

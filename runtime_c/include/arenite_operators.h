@@ -1378,7 +1378,7 @@ typedef struct arn_lstm_params {
     int32_t shift;             /* S, 9 … 46 */
     int32_t limit;             /* C, 0 … 2^19 */
     int32_t state_bits;        /* p_h, 0 … 15 */
-    int32_t output_zero_point; /* of the states of every step; 0 where they are not given */
+    int32_t output_zero_point; /* of the states of every step in int8; 0 where these are not given */
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
     int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */
@@ -1411,7 +1411,7 @@ typedef struct arn_lstm_last_params {
     int32_t shift;             /* S, 9 … 46 */
     int32_t limit;             /* C, 0 … 2^19 */
     int32_t state_bits;        /* p_h, 0 … 15 */
-    int32_t output_zero_point; /* of the states of every step; 0 where they are not given */
+    int32_t output_zero_point; /* of the states of every step in int8; 0 where these are not given */
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
     int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */
@@ -1444,7 +1444,7 @@ typedef struct arn_gru_params {
     int32_t shift;               /* S, 9 … 46 */
     int32_t limit;               /* C, 0 … 2^19 */
     int32_t state_bits;          /* p_h, 0 … 15 */
-    int32_t output_zero_point;   /* of the states of every step; 0 where they are not given */
+    int32_t output_zero_point;   /* of the states of every step in int8; 0 where these are not given */
     int32_t output_multiplier;   /* below 2^15 */
     int32_t output_shift;        /* 1 … 30 */
     int32_t input_bytes;         /* of an element of x, 1 or 2: int8 or int16 */
@@ -1477,7 +1477,7 @@ typedef struct arn_gru_last_params {
     int32_t shift;               /* S, 9 … 46 */
     int32_t limit;               /* C, 0 … 2^19 */
     int32_t state_bits;          /* p_h, 0 … 15 */
-    int32_t output_zero_point;   /* of the states of every step; 0 where they are not given */
+    int32_t output_zero_point;   /* of the states of every step in int8; 0 where these are not given */
     int32_t output_multiplier;   /* below 2^15 */
     int32_t output_shift;        /* 1 … 30 */
     int32_t input_bytes;         /* of an element of x, 1 or 2: int8 or int16 */
@@ -1510,7 +1510,7 @@ typedef struct arn_rnn_params {
     int32_t shift;             /* S, 9 … 46 */
     int32_t limit;             /* C, 0 … 2^19 */
     int32_t state_bits;        /* p_h, 0 … 15 */
-    int32_t output_zero_point; /* of the states of every step; 0 where they are not given */
+    int32_t output_zero_point; /* of the states of every step in int8; 0 where these are not given */
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
     int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */
@@ -1541,7 +1541,7 @@ typedef struct arn_rnn_last_params {
     int32_t shift;             /* S, 9 … 46 */
     int32_t limit;             /* C, 0 … 2^19 */
     int32_t state_bits;        /* p_h, 0 … 15 */
-    int32_t output_zero_point; /* of the states of every step; 0 where they are not given */
+    int32_t output_zero_point; /* of the states of every step in int8; 0 where these are not given */
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
     int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */

@@ -454,6 +454,41 @@ void arn_rnn_s8(const arn_rnn_params *p, const void *x, const int8_t *weight, co
 void arn_rnn_last_s8(const arn_rnn_last_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                      const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int16_t *y_h, void *scratch);
 
+/* §16: LSTM, GRU, RNN on int16, weights of 8 and of 16 bits. As §12 has them; x is int16. */
+void arn_lstm_s16(const arn_lstm_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                  const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int16_t *y,
+                  int16_t *y_h, int16_t *y_c, void *scratch);
+void arn_lstm_last_s16(const arn_lstm_last_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                       const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int16_t *y_h,
+                       int16_t *y_c, void *scratch);
+void arn_gru_s16(const arn_gru_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int16_t *y,
+                 int16_t *y_h, void *scratch);
+void arn_gru_last_s16(const arn_gru_last_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                      const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int16_t *y_h,
+                      void *scratch);
+void arn_rnn_s16(const arn_rnn_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                 const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int16_t *y, int16_t *y_h, void *scratch);
+void arn_rnn_last_s16(const arn_rnn_last_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
+                      const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int16_t *y_h, void *scratch);
+
+void arn_lstm_s16_w16(const arn_lstm_params *p, const void *x, const int16_t *weight, const int16_t *recurrent, const int32_t *row,
+                      const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int16_t *y,
+                      int16_t *y_h, int16_t *y_c, void *scratch);
+void arn_lstm_last_s16_w16(const arn_lstm_last_params *p, const void *x, const int16_t *weight, const int16_t *recurrent,
+                           const int32_t *row, const int16_t *table, const int32_t *lengths, const int16_t *initial_h,
+                           const int16_t *initial_c, int16_t *y_h, int16_t *y_c, void *scratch);
+void arn_gru_s16_w16(const arn_gru_params *p, const void *x, const int16_t *weight, const int16_t *recurrent, const int32_t *row,
+                     const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int16_t *y,
+                     int16_t *y_h, void *scratch);
+void arn_gru_last_s16_w16(const arn_gru_last_params *p, const void *x, const int16_t *weight, const int16_t *recurrent, const int32_t *row,
+                          const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias,
+                          int16_t *y_h, void *scratch);
+void arn_rnn_s16_w16(const arn_rnn_params *p, const void *x, const int16_t *weight, const int16_t *recurrent, const int32_t *row,
+                     const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int16_t *y, int16_t *y_h, void *scratch);
+void arn_rnn_last_s16_w16(const arn_rnn_last_params *p, const void *x, const int16_t *weight, const int16_t *recurrent, const int32_t *row,
+                          const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int16_t *y_h, void *scratch);
+
 /* §12, int16 with a scale. y may be x, where it is no wider. */
 void arn_quantize_f32_s16(const arn_quantize_params *p, const float *x, int16_t *y);
 void arn_dequantize_s16_f32(const arn_dequantize_params *p, const int16_t *x, float *y);

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from arenite.graph import Graph, Quantization
-from arenite.quantize.lower import NO_INT16, lower
+from arenite.quantize.int16_choice import NO_INT16, Int16Choice
+from arenite.quantize.lower import lower
 from arenite.quantize.lowering import Lowering, WeightChoice
 from arenite.quantize.ranges import Range
 from arenite.quantize.scales import choose_scales
-from arenite.quantize.to_int16 import Int16Choice
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from arenite.quantize import lower_elementwise as elementwise
 from arenite.quantize import lower_indexing as indexing
 from arenite.quantize import lower_movement as movement
 from arenite.quantize import lower_reduction as reduction
+from arenite.quantize.int16_choice import NO_INT16, Int16Choice
 from arenite.quantize.lower_linear import lower_linear
 from arenite.quantize.lower_normalization import lower_normalization
 from arenite.quantize.lower_own import own_lowering
@@ -21,9 +22,7 @@ from arenite.quantize.lower_typed import TypedPart
 from arenite.quantize.lowering import Lowering, WeightChoice
 from arenite.quantize.multipliers import lookup_table
 from arenite.quantize.ranges import Range
-from arenite.quantize.to_int16 import Int16Choice
 
-NO_INT16 = Int16Choice()
 NO_RANGES: Mapping[str, Range] = {}
 LOWERINGS: dict[str, Callable[[Lowering, Node], None]] = {
     "Conv": lower_linear,
@@ -94,6 +93,7 @@ def lower(
     lowering = Lowering.of(graph, quantization, steps)
     lowering.choices = choices or {}
     lowering.solved = {} if solved is None else solved
+    lowering.int16 = int16
     typed_part = TypedPart.of(lowering, int16, ranges)
     for node in graph.nodes:
         if node.output in typed:

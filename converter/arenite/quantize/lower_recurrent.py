@@ -1,15 +1,16 @@
-"""LSTM, GRU, RNN: integer weights, row numbers and the table of their int8 form. Numerics §12."""
+"""LSTM, GRU, RNN: integer weights, row numbers and the table of their int8 form, and of that of 16-bit activations. Numerics §12, §16."""
 
 from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arenite.graph import Graph, Node, Quantization, Tensor
-from arenite.graph.operators.recurrent import GRU, LSTM, TABLE_INTERVALS, Cell, cell_of
+from arenite.graph.operators.recurrent import GRU, LSTM, TABLE_INTERVALS, cell_of
 from arenite.quantize.lowering import Lowering
 from arenite.quantize.multipliers import quantize_steps, scale_of, step_multiplier, zero_point_of
 
@@ -20,6 +21,12 @@ CONSTANT = (1, 2, 3)
 PEEPHOLE = 7
 POINT = 15
 """Fractional bits of a gate's argument."""
+BIAS_POINT = 19
+"""Of a bias with 16-bit activations."""
+WIDE_BITS = 60
+"""Bits of a product of a 64-bit sum and its multiplier."""
+MOST_WEIGHTS = 1 << 15
+"""Of a row, for 64-bit sums."""
 LARGEST_ARGUMENT = 1 << 19
 LARGEST_SHIFT, LEAST_SHIFT = 46, 9
 MULTIPLIER_LIMIT = 1 << 30
@@ -42,6 +49,14 @@ def fits_recurrent(graph: Graph, node: Node) -> bool:
     if any(node.inputs[i] is not None and not graph.tensor(node.inputs[i]).is_constant for i in CONSTANT if i < len(node.inputs)):
         return False
     return not (cell is LSTM and len(node.inputs) > PEEPHOLE and node.inputs[PEEPHOLE] is not None)
+
+
+def fits_int16(graph: Graph, node: Node) -> bool:
+    """Whether a node is a recurrent layer that has the form of 16-bit activations, too."""
+    if cell_of(node.op) is None or not fits_recurrent(graph, node):
+        return False
+    largest = max(float(np.abs(bias).max(initial=0.0)) for bias in biases(graph, node))
+    return np.rint(largest * 2.0**BIAS_POINT) < 1 << 31 and max(graph.tensor(node.inputs[i]).shape[-1] for i in (1, 2)) <= MOST_WEIGHTS
 
 
 def reads_int16(node: Node, coarse: Set[str]) -> bool:
@@ -112,65 +127,143 @@ def row_multipliers(effective: Floats) -> tuple[Integers, int, bool]:
     return np.minimum(steps, MULTIPLIER_LIMIT - 1).astype(np.int64), shift, bool(np.all(steps < MULTIPLIER_LIMIT))
 
 
+@dataclass(frozen=True)
+class WideMatrix:
+    """W or R in integers for sums of 64 bits: arrays [directions, rows, …]."""
+
+    weights: Integers
+    scale: Floats
+
+    @property
+    def real(self) -> NDArray[np.float32]:
+        """The weights as they are stored."""
+        return np.asarray(self.weights * self.scale[..., None], np.float32)
+
+
+def wide_matrix(weights: Floats, largest: int) -> WideMatrix:
+    """Rows in steps of ±largest; those without weights have the scale 0."""
+    scale = np.abs(weights).max(axis=-1, initial=0.0) / largest
+    steps = np.rint(weights / np.where(scale > 0, scale, 1.0)[..., None])
+    return WideMatrix(steps.astype(np.int64), scale)
+
+
+def wide_row_multipliers(effective: Floats, sums: Integers, bias: int) -> tuple[Integers, int, bool]:
+    """As row_multipliers, where accumulators are at most `sums`, [rows, …], and the numbers b and b_r at most `bias`: §16."""
+    limits = np.minimum(((1 << WIDE_BITS) - 1) // np.maximum(sums, 1), (1 << 31) - 1)
+    shift = LARGEST_SHIFT
+    while shift > LEAST_SHIFT and bias << (shift - BIAS_POINT + POINT) >= 1 << WIDE_BITS:
+        shift -= 1
+    while shift > LEAST_SHIFT and np.any(np.rint(effective * 2.0**shift) > limits):
+        shift -= 1
+    steps = np.rint(effective * 2.0**shift)
+    return np.minimum(steps, limits).astype(np.int64), shift, bool(np.all(steps <= limits))
+
+
 def bits_of(quantization: Quantization) -> int:
     """p of a scale 2^−p."""
     return -int(np.log2(scale_of(quantization)))
 
 
+@dataclass(frozen=True)
+class Numbers:
+    """A layer's weights and numbers as the integer forms store them, and what its record says of them."""
+
+    own: NDArray[np.signedinteger[Any]]
+    """W."""
+    other: NDArray[np.signedinteger[Any]]
+    """R."""
+    row: NDArray[np.int32]
+    """b, m_x, m_r: [directions, rows, 3]."""
+    recurrent_bias: NDArray[np.int32] | None
+    """b_r, [directions, hidden]: of a GRU with linear_before_reset."""
+    shift: int
+    real: dict[int, NDArray[np.float32]]
+    """W and R as they are stored, by the operands' positions."""
+
+
 def lower_recurrent(lowering: Lowering, node: Node) -> None:
     cell = cell_of(node.op)
     assert cell is not None
-    source, wide = lowering.source, node.input in lowering.steps
-    x = lowering.scale_of_steps(node.input) if wide else lowering.quantization[node.input]
     state, *cell_state = (lowering.scale_of_steps(name) for name in last_states(node))
-    after = bool(node.attributes.get("linear_before_reset"))
-    own_bias, other_bias = _biases(cell, node, lowering, after)
-    own = integer_matrix(_float64(source.tensor(node.inputs[1])), own_bias, scale_of(x), 1 << 15 if wide else 128, zero_point_of(x))
-    other = integer_matrix(_float64(source.tensor(node.inputs[2])), other_bias, scale_of(state), 1 << 15, 0)
-    effective = np.stack([scale_of(x) * own.scale, scale_of(state) * other.scale], -1) * 2.0**POINT
-    multipliers, shift, exact = row_multipliers(effective)
-    lowering.rounded[node.output] = {1: own.real, 2: other.real}
-    _remark(lowering, node, own.doubled + other.doubled, exact)
-
-    row = np.concatenate([own.bias[..., None], multipliers], -1).astype(np.int32)
-    rows = slice(2 * node.attributes["hidden"], None)
+    if node.output in lowering.int16.layers:
+        numbers, output = _int16_numbers(lowering, node, state), {"output_zero_point": 0, "output_multiplier": 0, "output_shift": 1}
+        variant = lowering.int16.weights.variant
+    else:
+        numbers, output, variant = _int8_numbers(lowering, node, state), _output(lowering, node, state), "int8"
+    lowering.rounded[node.output] = numbers.real
     operands: list[str | None] = [
         node.input,
-        lowering.constant(str(node.inputs[1]), own.weights.astype(np.int8)),
-        lowering.constant(str(node.inputs[2]), other.weights.astype(np.int8)),
-        lowering.constant(f"{node.output}/row", row),
+        lowering.constant(str(node.inputs[1]), numbers.own),
+        lowering.constant(str(node.inputs[2]), numbers.other),
+        lowering.constant(f"{node.output}/row", numbers.row),
         lowering.constant("tanh_table", tanh_table()),
         _lengths(lowering, node),
         _initial(lowering, node, 5, state),
     ]
     attributes = {
         **node.attributes,
-        "shift": shift,
+        "shift": numbers.shift,
         "limit": int(min(np.rint(float(node.attributes["threshold"]) * 2.0**POINT), LARGEST_ARGUMENT)),
         "state_bits": bits_of(state),
-        **_output(lowering, node, state),
-        "variant": "int8",
+        **output,
+        "variant": variant,
     }
     if cell is LSTM:
         operands.append(_initial(lowering, node, 6, cell_state[0]))
         attributes["cell_bits"] = bits_of(cell_state[0])
     if cell is GRU:
-        operands.append(lowering.constant(f"{node.output}/recurrent_bias", other.bias[:, rows].astype(np.int32)) if after else None)
+        bias = numbers.recurrent_bias
+        operands.append(None if bias is None else lowering.constant(f"{node.output}/recurrent_bias", bias))
     lowering.target.nodes.append(Node(node.op, node.name, tuple(operands), node.outputs, attributes, node.origins))
+
+
+def _int8_numbers(lowering: Lowering, node: Node, state: Quantization) -> Numbers:
+    source, wide = lowering.source, node.input in lowering.steps
+    x = lowering.scale_of_steps(node.input) if wide else lowering.quantization[node.input]
+    own_bias, other_bias = biases(source, node)
+    own = integer_matrix(_float64(source.tensor(node.inputs[1])), own_bias, scale_of(x), 1 << 15 if wide else 128, zero_point_of(x))
+    other = integer_matrix(_float64(source.tensor(node.inputs[2])), other_bias, scale_of(state), 1 << 15, 0)
+    effective = np.stack([scale_of(x) * own.scale, scale_of(state) * other.scale], -1) * 2.0**POINT
+    multipliers, shift, exact = row_multipliers(effective)
+    _remark(lowering, node, own.doubled + other.doubled, exact)
+    row = np.concatenate([own.bias[..., None], multipliers], -1).astype(np.int32)
+    after = other.bias[:, 2 * node.attributes["hidden"] :].astype(np.int32) if _is_after(node) else None
+    return Numbers(own.weights.astype(np.int8), other.weights.astype(np.int8), row, after, shift, {1: own.real, 2: other.real})
+
+
+def _int16_numbers(lowering: Lowering, node: Node, state: Quantization) -> Numbers:
+    """§16."""
+    source, weights = lowering.source, lowering.int16.weights
+    x = lowering.scale_of_steps(node.input)
+    own, other = (wide_matrix(_float64(source.tensor(node.inputs[i])), weights.largest) for i in (1, 2))
+    own_bias, other_bias = (np.rint(bias * 2.0**BIAS_POINT).astype(np.int64) for bias in biases(source, node))
+    effective = np.stack([scale_of(x) * own.scale, scale_of(state) * other.scale], -1) * 2.0**POINT
+    sums = np.stack([np.abs(matrix.weights).sum(axis=-1) << 15 for matrix in (own, other)], -1)
+    multipliers, shift, exact = wide_row_multipliers(effective, sums, int(max(np.abs(own_bias).max(), np.abs(other_bias).max())))
+    _remark(lowering, node, 0, exact)
+    row = np.concatenate([own_bias[..., None], multipliers], -1).astype(np.int32)
+    after = other_bias[:, 2 * node.attributes["hidden"] :].astype(np.int32) if _is_after(node) else None
+    return Numbers(own.weights.astype(weights.dtype), other.weights.astype(weights.dtype), row, after, shift, {1: own.real, 2: other.real})
+
+
+def _is_after(node: Node) -> bool:
+    return bool(node.attributes.get("linear_before_reset"))
 
 
 def _float64(tensor: Tensor) -> Floats:
     return np.asarray(tensor.data, np.float64)
 
 
-def _biases(cell: Cell, node: Node, lowering: Lowering, after: bool) -> tuple[Floats, Floats]:
+def biases(source: Graph, node: Node) -> tuple[Floats, Floats]:
     """Of W's rows and of R's, [directions, rows]: all are W's, but that of a GRU's candidate whose reset gate multiplies R's part."""
+    cell = cell_of(node.op)
+    assert cell is not None
     shape = (len(node.attributes["directions"]), cell.gates * node.attributes["hidden"])
     if len(node.inputs) < 4 or node.inputs[3] is None:
         return np.zeros(shape), np.zeros(shape)
-    own, other = np.moveaxis(_float64(lowering.source.tensor(node.inputs[3])).reshape(shape[0], 2, shape[1]), 1, 0)
+    own, other = np.moveaxis(_float64(source.tensor(node.inputs[3])).reshape(shape[0], 2, shape[1]), 1, 0)
     kept = np.zeros(shape)
-    if after:
+    if _is_after(node):
         kept[:, 2 * node.attributes["hidden"] :] = other[:, 2 * node.attributes["hidden"] :]
     return own + other - kept, kept
 

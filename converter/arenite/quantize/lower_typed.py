@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from arenite.graph import DType, Graph, Node, Tensor
+from arenite.quantize.int16_choice import Int16Choice
 from arenite.quantize.lowering import Lowering
 from arenite.quantize.multipliers import quantize_steps, scale_of, step_multiplier, zero_point_of
 from arenite.quantize.ranges import Range
-from arenite.quantize.to_int16 import Int16Choice, Int16Layers
+from arenite.quantize.to_int16 import Int16Layers
 from arenite.quantize.to_typed import Typed
 
 
@@ -29,7 +30,8 @@ class TypedPart:
     @classmethod
     def of(cls, lowering: Lowering, int16: Int16Choice, ranges: Mapping[str, Range]) -> TypedPart:
         """`int16`: those of the layers that have 16-bit activations where they can; `ranges` as Int16Layers has them."""
-        part = cls(lowering, Typed.of(lowering.source), Int16Layers(lowering.source, lowering.target, int16, ranges))
+        known = {name: name for name, scale in lowering.steps.items() if scale is not None}
+        part = cls(lowering, Typed.of(lowering.source), Int16Layers(lowering.source, lowering.target, int16, ranges, known))
         for name in lowering.source.inputs:
             if name not in lowering.quantization and name not in lowering.steps:
                 part._result(name)
@@ -81,12 +83,27 @@ class TypedPart:
                 Node("Requantize", node.name, (node.input,), (node.output,), {**numbers, "variant": "int16_steps"}, node.origins)
             )
             return
+        if node.input not in steps and node.input in self.int16.versions and self._is_multiplied(node):
+            self._alias(node)
+            return
         if len(node.inputs) == 1 and node.input not in steps and not lowering.is_constant(node.input):
             variant = {"variant": "int16_steps"}
             target.nodes.append(Node("Quantize", node.name, (self._operand(node.input),), (node.output,), variant, node.origins))
             return
         inputs = tuple(self._steps_operand(name, node.output) for name in node.inputs)
         target.nodes.append(replace(node, inputs=inputs))
+
+    def _is_multiplied(self, node: Node) -> bool:
+        """Whether the result is what recurrent layers multiply with weights, for which any scale will do, and no state."""
+        return all(reader.input == node.output for reader in self.lowering.source.consumers()[node.output])
+
+    def _alias(self, node: Node) -> None:
+        """What an int16 layer has made is int16 already: whoever reads the copy takes its scale."""
+        version = self.int16.versions[node.input]
+        chosen, target = self.lowering.target.tensors[version].quantization, self.lowering.target
+        self.lowering.steps[node.output] = chosen
+        target.tensors[node.output] = replace(target.tensors[node.output], quantization=chosen)
+        target.nodes.append(replace(node, inputs=(version,)))
 
     def _steps_operand(self, name: str | None, output: str) -> str | None:
         data = None if name is None else self.lowering.source.tensors[name].data

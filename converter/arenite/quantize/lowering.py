@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from arenite.errors import QuantizationError
 from arenite.graph import DType, Graph, Node, Quantization, Tensor
 from arenite.graph.operators import UNBOUNDED
+from arenite.quantize.int16_choice import NO_INT16, Int16Choice
 from arenite.quantize.multipliers import activation_bounds, lookup_table, quantize_values
 from arenite.quantize.ranges import Range
 from arenite.quantize.scales import asymmetric
@@ -47,6 +48,8 @@ class Lowering:
     """Constant operands as the nodes have them, by first output and position, where the stored form does not tell."""
     choices: Mapping[str, WeightChoice] = field(default_factory=dict)
     """Of linear layers, by first output."""
+    int16: Int16Choice = NO_INT16
+    """Of recurrent layers; the other ones are none of this graph's int8 nodes."""
     solved: dict[tuple[object, ...], Any] = field(default_factory=dict)
     """Linear layers in integers (lower_linear.Linear), by all that they follow from; lowerings that differ in a few layers share it."""
     _constants: dict[tuple[object, ...], str] = field(default_factory=dict)

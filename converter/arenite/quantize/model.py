@@ -18,9 +18,12 @@ from arenite.quantize.features import GAIN_DB, GOOD_DB, POOR_DB, uneven_tensors,
 from arenite.quantize.fidelity import Fidelity, measure
 from arenite.quantize.four_bits import four_bit_layers, stored_in_four_bits
 from arenite.quantize.input_statistics import InputStatistics, input_statistics
+from arenite.quantize.int16_choice import WEIGHTS, Int16Choice
 from arenite.quantize.lower_movement import CARRYING
+from arenite.quantize.lower_recurrent import fits_int16
 from arenite.quantize.lower_typed import without_detours
 from arenite.quantize.methods import LEVELS
+from arenite.quantize.missing_pairs import Completed, MissingPair, comes_quantized, completed, missing_pairs
 from arenite.quantize.observers import OBSERVERS, Histogram, Progress, UnboundedError, min_max, observe, percentile
 from arenite.quantize.output_error import MOST_DB, Judge
 from arenite.quantize.placement import typed_beside, typed_nodes
@@ -28,7 +31,7 @@ from arenite.quantize.ranges import Range
 from arenite.quantize.scales import representable, undetermined
 from arenite.quantize.state_scales import state_quantization
 from arenite.quantize.state_tensors import find_state_tensors, recurrent_nodes
-from arenite.quantize.to_int16 import WEIGHTS, Int16Choice, chosen_layers, observed
+from arenite.quantize.to_int16 import chosen_layers, observed
 from arenite.quantize.to_typed import to_typed
 
 LISTED = 8
@@ -66,6 +69,8 @@ class QuantizeOptions:
     """What makes the result more accurate (methods.METHODS); without calibration data none does anything."""
     uneven: tuple[str, ...] | None = None
     """Tensors whose features need more than one scale (features.py): found out by quantize()."""
+    unknown: frozenset[str] = frozenset()
+    """Tensors that a model which comes quantized says nothing of, without data that would (missing_pairs.py): found out by quantize()."""
     io: str = "int8"
     """Types of inputs and outputs: int8, float32 or model (edges.py)."""
     synthetic_samples: int = 32
@@ -112,6 +117,8 @@ class QuantizedModel:
     """What was tried after the ranges were known, in order."""
     inputs: Mapping[str, InputStatistics] = field(default_factory=dict)
     """What calibration has seen of the inputs, or what the model itself says of them, as far as known."""
+    missing: tuple[MissingPair, ...] = ()
+    """Tensors without annotation in a graph that comes quantized, and what they were given."""
 
     @property
     def expected(self) -> dict[str, tuple[float, float]]:
@@ -128,8 +135,9 @@ def quantize(
 ) -> QuantizedModel:
     """Quantize an optimized float graph to int8.
 
-    Without `calibration`, ranges that no annotation gives are measured on synthetic inputs, and the result says so. A graph whose
-    annotations determine every range (an imported QDQ model) needs no data. Where no layer has an int8 form the result is float32.
+    Without `calibration`, ranges that no annotation gives are measured on synthetic inputs, and the result says so. A graph with annotations
+    of its own (an imported QDQ model) needs no data: what they do not determine stays float32 then (missing_pairs.py). Where no layer has an
+    int8 form the result is float32.
     `progress(done, total)` counts inferences of calibration, `searching(method, done, total)` what each method has to try afterwards.
 
     Raises QuantizationError for what has no int8 form or for unusable annotations, CalibrationError where data gives no finite ranges.
@@ -161,7 +169,15 @@ def finish(graph: Graph, calibration: Dataset | None, settled: Settled) -> Quant
         precision="mixed" if draft.typed else "int8",
         methods=found.effects,
         inputs=settled.inputs,
+        missing=_missing(graph, settled, quantization, draft.ranges),
     )
+
+
+def _missing(
+    graph: Graph, settled: Settled, quantization: Mapping[str, Quantization], ranges: Mapping[str, Range]
+) -> tuple[MissingPair, ...]:
+    sources = {} if settled.completed is None else settled.completed.sources
+    return missing_pairs(graph, quantization, sources, ranges, settled.options.unknown)
 
 
 @dataclass(frozen=True)
@@ -176,6 +192,8 @@ class Settled:
     """None where nothing can be int8."""
     inputs: Mapping[str, InputStatistics] = field(default_factory=dict)
     """QuantizedModel.inputs."""
+    completed: Completed | None = None
+    """The graph with annotations that follow from the others."""
 
 
 def settle(
@@ -192,6 +210,10 @@ def settle(
         raise QuantizationError(f"the input and output type {options.io!r} is not known. Choose one of {', '.join(IO)}.")
     data = calibration if calibration is not None else synthetic_data(graph, options.synthetic_samples, options.seed)
     seen = input_statistics(graph, calibration)
+    whole = completed(graph, measured=calibration is not None)
+    graph = whole.graph
+    if calibration is None and comes_quantized(graph):
+        options = replace(options, unknown=_unknown(graph, options))
     while True:
         try:
             begun = _begin(graph, data, options, progress)
@@ -202,7 +224,7 @@ def settle(
             options = replace(options, unbounded=options.unbounded | beside)
             continue
         if begun is None:
-            return Settled(options, data, None, seen)
+            return Settled(options, data, None, seen, whole)
         changed = options if calibration is None else _without_lossy(graph, begun, calibration, options)
         if changed == options:
             break
@@ -215,7 +237,14 @@ def settle(
     layers = four_bit_layers(found.draft.graph, options.int4_layers, found.draft.typed)
     if layers:
         found = stored_in_four_bits(found, layers, data, searching, options.int4_loss_db)
-    return Settled(options, data, found, seen)
+    return Settled(options, data, found, seen, whole)
+
+
+def _unknown(graph: Graph, options: QuantizeOptions) -> frozenset[str]:
+    """What nothing determines, but for what recurrent layers carry on, which has scales of its own."""
+    typed = _typed(graph, options)
+    found = find_state_tensors(graph, typed, _apart(options))
+    return frozenset(undetermined(found.graph, typed, found.names)).intersection(graph.tensors)
 
 
 def rechosen(
@@ -231,6 +260,7 @@ def rechosen(
     `seen`: histograms of tensors that earlier calls for this model have measured, added to. Raises what quantize() raises.
     """
     base = settled.found
+    graph = graph if settled.completed is None else settled.completed.graph
     coarse_db = settled.options.least_db if settled.options.coarse else -math.inf
     options = replace(
         settled.options,
@@ -284,11 +314,13 @@ def _begin(
     """None where nothing can be int8. `seen` as rechosen() has it. Raises UnboundedError, and what quantize() raises."""
     int16 = Int16Choice(chosen_layers(graph, options.int16_layers, options.float_layers), WEIGHTS[options.int16_weight_bits])
     typed, apart = _typed(graph, options), _apart(options)
-    typed |= int16.layers
+    wide = frozenset(node.output for node in graph.nodes if node.output in int16.layers - typed and fits_int16(graph, node))
+    able = frozenset(node.output for node in graph.nodes if node.output in int16.layers - typed and node.op in CARRYING)
+    typed |= int16.layers - wide
     if graph.nodes and not (options.float_layers or int16.layers) and all(node.output in typed for node in graph.nodes):
         return None
-    recurrent, found = recurrent_nodes(graph, typed), find_state_tensors(graph, typed, apart)
-    graph = found.graph
+    recurrent, found = recurrent_nodes(graph, typed), find_state_tensors(graph, typed, apart, wide, able)
+    graph, typed = found.graph, typed - found.names
     unknown = [*undetermined(graph, typed, found.names | apart), *found.observed(recurrent), *observed(graph, int16.layers)]
     known = {} if seen is None else seen
     missing = [name for name in unknown if name not in known]
@@ -305,7 +337,7 @@ def _typed(graph: Graph, options: QuantizeOptions) -> frozenset[str]:
 
 def _apart(options: QuantizeOptions) -> frozenset[str]:
     """Tensors that are not to be int8."""
-    return frozenset(dict(options.coarse)) | frozenset(options.uneven or ())
+    return frozenset(dict(options.coarse)) | frozenset(options.uneven or ()) | options.unknown
 
 
 def _uneven(
@@ -341,7 +373,7 @@ def _placement_notes(graph: Graph, typed: frozenset[str], lowered: Graph) -> tup
     moved = {node.name for node in graph.nodes if node.op in CARRYING} - int16
     kinds: dict[str, list[str]] = {"have 16-bit activations": [], "are not quantized": []}
     for node in graph.nodes:
-        if node.output in typed and not (int16 and node.name in moved):
+        if (node.output in typed or node.name in int16) and not (int16 and node.name in moved):
             kinds["have 16-bit activations" if node.name in int16 else "are not quantized"].append(f"{node.name} ({node.op})")
     notes = []
     for kind, found in kinds.items():

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arenite.graph import Graph, Node, Quantization
+from arenite.graph.operators.recurrent import cell_of
 from arenite.quantize.evaluation import moved
 from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.lower_recurrent import initial_states, last_states
@@ -65,7 +66,7 @@ def state_quantization(
     reach = dict.fromkeys(groups.names, 1.0)
     for node in current:
         _join_node(graph, node, groups, reach, ranges, cells)
-    owners = _owners(found, groups)
+    owners = _owners(found, groups, current)
     for name in found.names:
         if name in owners and _is_seen(found, name):
             groups.join_owners(owners[name])
@@ -101,7 +102,7 @@ def _largest(values: Range) -> float:
     return max(abs(values.low), abs(values.high))
 
 
-def _owners(found: StateTensors, groups: _Groups) -> dict[str, Array]:
+def _owners(found: StateTensors, groups: _Groups, nodes: list[Node]) -> dict[str, Array]:
     """For each element of each int16 tensor the number of the state that it is or becomes, −1 where it is of none. States are joined where
     an element is of both."""
     graph, numbers = found.graph, {name: i for i, name in enumerate(groups.names)}
@@ -117,6 +118,9 @@ def _owners(found: StateTensors, groups: _Groups) -> dict[str, Array]:
             owners[name].reshape(-1)[places[reader]] = numbers[reader]
     for name in groups.names:
         owners.setdefault(name, np.full(graph.tensors[name].shape, numbers[name]))
+    for node in nodes:
+        if node.output in found.every:
+            owners[node.output] = np.full(graph.tensors[node.output].shape, numbers[last_states(node)[0]])
     _move(graph, movement, owners)
     for state in graph.states:
         if state.input in owners and state.output in owners:
@@ -150,7 +154,8 @@ def _is_seen(found: StateTensors, name: str) -> bool:
     )
     readers = [node for node in graph.nodes if name in node.inputs]
     others = any(node.output not in found.names and name not in node.inputs[5:7] for node in readers)
-    return name in ports or with_constants or others
+    multiplied = any(cell_of(node.op) is not None and name == node.input for node in readers)
+    return name in ports or with_constants or others or multiplied
 
 
 def _bits(limit: float) -> int:

@@ -1,4 +1,5 @@
-"""Which tensors are int16: the states of recurrent layers in int8, and what is only moved between them and the ends of the graph.
+"""Which tensors are int16: the states of recurrent layers in int8, and what is only moved between them and the ends of the graph. Of those
+with 16-bit activations, what they read and the states of every step as well.
 
 Such a tensor has no int8 form; where an int8 layer reads it, or a recurrent layer starts from something else, a Reshape of the same shape
 is put between, which lowering turns into a conversion. A port that is int16 inside is float32 outside (edges.py).
@@ -22,6 +23,8 @@ class StateTensors:
     graph: Graph
     names: frozenset[str]
     inputs: frozenset[str] = frozenset()
+    every: frozenset[str] = frozenset()
+    """Those that hold the states of every step."""
 
     def observed(self, nodes: list[Node]) -> list[str]:
         """Those of which calibration must tell the range: what recurrent layers read and start from."""
@@ -31,22 +34,42 @@ class StateTensors:
 
 
 def recurrent_nodes(graph: Graph, typed: frozenset[str]) -> list[Node]:
-    """Recurrent layers in their int8 form."""
+    """Recurrent layers in an integer form."""
     return [node for node in graph.nodes if cell_of(node.op) is not None and node.output not in typed]
 
 
-def find_state_tensors(graph: Graph, typed: frozenset[str], coarse: Set[str] = frozenset()) -> StateTensors:
-    """`graph` as it is where no recurrent layer is quantized. `typed`: the nodes, by their first output, that are not; `coarse`: tensors
-    that have no int8 form, of which recurrent layers read an int16 one."""
+def find_state_tensors(
+    graph: Graph, typed: frozenset[str], coarse: Set[str] = frozenset(), wide: Set[str] = frozenset(), able: Set[str] = frozenset()
+) -> StateTensors:
+    """`graph` as it is where no recurrent layer is quantized.
+
+    Nodes by their first output: `typed` are not quantized, `able` are those of them that can move int16 all the same, `wide` recurrent
+    layers with 16-bit activations. `coarse`: tensors that have no int8 form, of which recurrent layers read an int16 one.
+    """
     nodes = recurrent_nodes(graph, typed)
     if not nodes:
         return StateTensors(graph, frozenset())
-    names = _consistent(graph, nodes, typed)
+    names = _consistent(graph, nodes, typed - able)
+    every = {node.output for node in nodes if node.output in wide and node.output not in last_states(node)}
+    names |= every | _between(graph, nodes, typed - able, every, wide)
+    typed -= names
     graph = graph.copy()
-    names = names | _convert_operands(graph, nodes, names)
-    inputs = _convert_inputs(graph, nodes, coarse)
-    _convert_readers(graph, names, typed)
-    return StateTensors(graph, frozenset(names | inputs), frozenset(inputs))
+    names |= _convert_operands(graph, nodes, names)
+    inputs = _convert_inputs(graph, [n for n in nodes if n.input not in names and (n.input in coarse or n.output in wide)])
+    _convert_readers(graph, names, typed, wide)
+    return StateTensors(graph, frozenset(names | inputs), frozenset(inputs), frozenset(every))
+
+
+def _between(graph: Graph, nodes: list[Node], typed: Set[str], every: set[str], wide: Set[str]) -> set[str]:
+    """What movement makes of the states of every step for the next layer with 16-bit activations."""
+    movement = [node for node in graph.nodes if node.op in CARRYING and node.output not in typed]
+    wanted = {node.input for node in nodes if node.output in wide}
+    found: set[str] = set()
+    for node in reversed(_reached(graph, movement, every)):
+        if node.output in wanted:
+            found.add(node.output)
+            wanted.update(_activations(graph, node))
+    return found
 
 
 def _consistent(graph: Graph, nodes: list[Node], typed: frozenset[str]) -> set[str]:
@@ -112,10 +135,10 @@ def _convert_operands(graph: Graph, nodes: list[Node], names: set[str]) -> set[s
     return set(versions.values())
 
 
-def _convert_inputs(graph: Graph, nodes: list[Node], coarse: Set[str]) -> set[str]:
-    """Give recurrent layers int16 versions of `coarse` tensors that they read. Returns the new names."""
+def _convert_inputs(graph: Graph, nodes: list[Node]) -> set[str]:
+    """Give recurrent layers int16 versions of what they read. Returns the new names."""
     versions: dict[str, str] = {}
-    for node in (n for n in nodes if n.input in coarse):
+    for node in nodes:
         if node.input not in versions:
             versions[node.input] = _copy(graph, node.input, f"{node.input}/int16", node)
         old = next(n for n in graph.nodes if n.output == node.output)
@@ -123,10 +146,10 @@ def _convert_inputs(graph: Graph, nodes: list[Node], coarse: Set[str]) -> set[st
     return set(versions.values())
 
 
-def _convert_readers(graph: Graph, names: set[str], typed: frozenset[str]) -> None:
+def _convert_readers(graph: Graph, names: set[str], typed: Set[str], wide: Set[str]) -> None:
     """Give int8 layers int8 versions of int16 tensors. Layers that are not quantized read either."""
     for name in sorted(names):
-        readers = [node for node in graph.consumers()[name] if not _takes(node, name, names, typed)]
+        readers = [node for node in graph.consumers()[name] if not _takes(node, name, names, typed, wide)]
         if not readers:
             continue
         version = _copy(graph, name, f"{name}/int8", readers[0])
@@ -135,9 +158,9 @@ def _convert_readers(graph: Graph, names: set[str], typed: frozenset[str]) -> No
             graph.replace_node(next(n for n in graph.nodes if n is node), [replace(node, inputs=inputs)])
 
 
-def _takes(node: Node, name: str, names: set[str], typed: frozenset[str]) -> bool:
+def _takes(node: Node, name: str, names: set[str], typed: Set[str], wide: Set[str]) -> bool:
     """Whether a reader of an int16 tensor wants it as it is."""
-    if node.output in typed or (node.op in CARRYING and node.output in names):
+    if node.output in typed or node.output in wide or (node.op in CARRYING and node.output in names):
         return True
     return cell_of(node.op) is not None and name in node.inputs[5:7] and name != node.inputs[0]
 

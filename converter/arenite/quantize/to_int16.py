@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from arenite.graph import DType, Expression, Graph, Node, Quantization, Tensor
 from arenite.graph.operators import UNBOUNDED
+from arenite.quantize.int16_choice import LARGEST, Int16Choice
 from arenite.quantize.lower_movement import CARRYING, LARGEST_COUNT
 from arenite.quantize.lowering import geometry
 from arenite.quantize.multipliers import mean_multiplier, pairs_of, quantize_steps, scale_of, sum_multipliers, wide_multipliers
@@ -23,7 +24,6 @@ from arenite.quantize.named_layers import named_layers
 from arenite.quantize.ranges import Range
 from arenite.quantize.scales import SMALLEST_SCALE, symmetric_int16
 
-LARGEST = 32767
 MULTIPLIER_BITS = 15
 BIAS_LIMIT = 1 << 46
 """Of a bias in steps: beyond it the output is saturated, or no weight matters."""
@@ -34,28 +34,6 @@ LARGEST_LINE_ERROR = 2.0**-11
 """Of a function between the points of its table, as a share of its output's range."""
 OUTPUT_AXIS = {"Conv": 0, "DepthwiseConv": 2, "FullyConnected": 0}
 BINARY = ("Add", "Sub", "Mul")
-
-
-@dataclass(frozen=True)
-class Weights:
-    """How weights of layers with 16-bit activations are stored."""
-
-    variant: str
-    largest: int
-    dtype: type[np.signedinteger[Any]]
-
-
-WEIGHTS = {8: Weights("int16_steps", 127, np.int8), 16: Weights("int16_weights", LARGEST, np.int16)}
-"""By their bits."""
-
-
-@dataclass(frozen=True)
-class Int16Choice:
-    """Layers that are to have 16-bit activations."""
-
-    layers: frozenset[str] = frozenset()
-    """By first output. Those that have no such form are of float32."""
-    weights: Weights = WEIGHTS[16]
 
 
 def chosen_layers(graph: Graph, names: Sequence[str] | None, apart: Sequence[str] = ()) -> frozenset[str]:

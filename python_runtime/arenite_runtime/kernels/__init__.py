@@ -31,6 +31,7 @@ from arenite_runtime.kernels import (
     pooling,
     recurrent,
     recurrent_int8,
+    recurrent_int16,
     reduction,
     sampling,
     signal,
@@ -114,6 +115,7 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     **normalization.KERNELS,
     **recurrent.KERNELS,
     **recurrent_int8.KERNELS,
+    **recurrent_int16.KERNELS,
     **integer.KERNELS,
 }
 """By operator and variant."""

@@ -1,5 +1,5 @@
 """LSTM, GRU, RNN on int8 with int16 states: docs/numerics.md §12, whose names these functions use. int64, in which accumulators
-wrap as in C.
+wrap as in C. What §16 shares with it is here as well.
 
 The order of a step follows from its formulas: every gate is over the state before the step.
 """
@@ -63,7 +63,7 @@ class Functions:
 
 
 @dataclass(frozen=True)
-class _Direction:
+class Direction:
     """The operands of one direction, and what is computed of them."""
 
     p: Any
@@ -74,12 +74,21 @@ class _Direction:
     functions: Functions
 
     def own(self, x: Int64, rows: slice) -> Int64:
-        """A · m_x."""
+        """A · m_x, with the row's bias."""
         return wrap32(self.weight[rows] @ x + self.row[rows, 0]) * self.row[rows, 1]
 
     def other(self, h: Int64, rows: slice, bias: Int64 | int = 0) -> Int64:
         """B · m_r."""
         return wrap32(self.recurrent[rows] @ h + bias) * self.row[rows, 2]
+
+    def given(self, h: Int64) -> Int64:
+        """What the states of every step have of it."""
+        return requantize_steps(h, self.p.output_multiplier, self.p.output_shift, self.p.output_zero_point)
+
+    @staticmethod
+    def beyond(p: Any) -> int:
+        """What they have beyond a sequence's end."""
+        return int(p.output_zero_point)
 
     def argument(self, value: Int64, shift: int) -> Int64:
         return np.clip(shifted(value, shift), -self.p.limit, self.p.limit)
@@ -108,14 +117,16 @@ class _Direction:
         return shifted(self.functions.tanh(a) << self.p.state_bits, 15)
 
 
-def _directions(p: Any, gates: int, operands: tuple[Array | None, ...], recurrent_bias: Array | None) -> list[_Direction]:
+def _directions(
+    p: Any, gates: int, operands: tuple[Array | None, ...], recurrent_bias: Array | None, kind: type[Direction]
+) -> list[Direction]:
     weight, recurrent, row, table = (np.asarray(array, np.int64) for array in operands[1:5])
     n = p.hidden
     bias = np.zeros((p.directions, n), np.int64) if recurrent_bias is None else recurrent_bias.astype(np.int64).reshape(-1, n)
     functions = Functions(table.reshape(-1))
     w, r = weight.reshape(p.directions, gates * n, -1), recurrent.reshape(p.directions, gates * n, n)
     row = row.reshape(p.directions, -1, 3)
-    return [_Direction(p, w[d], r[d], row[d], bias[d], functions) for d in range(p.directions)]
+    return [kind(p, w[d], r[d], row[d], bias[d], functions) for d in range(p.directions)]
 
 
 def _sequences(p: Any, lengths: Array | None) -> Iterator[tuple[int, int, list[int]]]:
@@ -135,15 +146,22 @@ def _started(p: Any, last: Array, initial: Array | None) -> Array:
 
 
 def _run(
-    p: Any, gates: int, operands: tuple[Array | None, ...], recurrent_bias: Array | None, y: Array | None, y_h: Array, y_c: Array | None
+    p: Any,
+    gates: int,
+    operands: tuple[Array | None, ...],
+    recurrent_bias: Array | None,
+    y: Array | None,
+    y_h: Array,
+    y_c: Array | None,
+    kind: type[Direction],
 ) -> None:
-    directions = _directions(p, gates, operands, recurrent_bias)
+    directions = _directions(p, gates, operands, recurrent_bias, kind)
     x = np.asarray(operands[0], np.int64).reshape(p.steps, p.batch, p.features)
     h = _started(p, y_h, operands[6])
     c = None if y_c is None else _started(p, y_c, operands[7])
     every = None if y is None else y.reshape(p.steps, p.directions, p.batch, p.hidden)
     if every is not None:
-        every[...] = p.output_zero_point
+        every[...] = kind.beyond(p)
     for d, b, order in _sequences(p, operands[5]):
         cell, state = directions[d], h[d, b].astype(np.int64)
         kept = state if c is None else c[d, b].astype(np.int64)
@@ -153,39 +171,34 @@ def _run(
             else:
                 state = cell.gru(x[t, b], state) if gates == 3 else cell.rnn(x[t, b], state)
             if every is not None:
-                every[t, d, b] = requantize_steps(state, p.output_multiplier, p.output_shift, p.output_zero_point)
+                every[t, d, b] = cell.given(state)
         h[d, b] = state
         if c is not None:
             c[d, b] = kept
 
 
-def _lstm(p: Any, operands: tuple[Array | None, ...], y: Array | None, y_h: Array, y_c: Array) -> None:
-    _run(p, 4, operands, None, y, y_h, y_c)
+def recurrent_kernels(variant: str, kind: type[Direction]) -> dict[tuple[str, str], Callable[..., None]]:
+    """Of all cells, by operator and variant, that compute with such directions."""
+    return {
+        (name + last, variant): _kernel(gates, operands, not last, kind)
+        for name, gates, operands in (("Lstm", 4, 8), ("Gru", 3, 8), ("Rnn", 1, 7))
+        for last in ("", "Last")
+    }
 
 
-def _gru(p: Any, operands: tuple[Array | None, ...], y: Array | None, y_h: Array) -> None:
-    _run(p, 3, operands, operands[7], y, y_h, None)
-
-
-def _rnn(p: Any, operands: tuple[Array | None, ...], y: Array | None, y_h: Array) -> None:
-    _run(p, 1, operands, None, y, y_h, None)
-
-
-def _kernel(cell: Callable[..., None], operands: int, every: bool) -> Callable[..., None]:
+def _kernel(gates: int, operands: int, every: bool, kind: type[Direction]) -> Callable[..., None]:
     def kernel(p: Any, *arrays: Array | None) -> None:
+        inputs, outputs = arrays[:operands], arrays[operands:]
+        y, y_h, y_c = (*(outputs if every else (None, *outputs)), None)[:3]
+        assert y_h is not None
         with np.errstate(over="ignore"):  # a damaged model's products wrap
-            cell(p, arrays[:operands], *(arrays[operands:] if every else (None, *arrays[operands:])))
+            _run(p, gates, inputs, inputs[7] if gates == 3 else None, y, y_h, y_c, kind)
 
     return kernel
 
 
 KERNELS: dict[tuple[str, str], Callable[..., None]] = {
-    ("Lstm", "int8"): _kernel(_lstm, 8, True),
-    ("LstmLast", "int8"): _kernel(_lstm, 8, False),
-    ("Gru", "int8"): _kernel(_gru, 8, True),
-    ("GruLast", "int8"): _kernel(_gru, 8, False),
-    ("Rnn", "int8"): _kernel(_rnn, 7, True),
-    ("RnnLast", "int8"): _kernel(_rnn, 7, False),
+    **recurrent_kernels("int8", Direction),
     ("Requantize", "int16_steps"): requantize,
 }
 """By operator and variant."""

@@ -4,11 +4,7 @@
  *
  * does one step in direction d: h and c become the new state. (Not a function that takes `step`: the depth of the stack is to be known.)
  * y may be null: the states of every step are not wanted; y_c is null where there is no second state. */
-#include <string.h>
-
-#include "recurrent_s8.h"
-
-static void run_sequences(const LAYER *layer, const void *x, const int32_t *lengths, int8_t *y, int16_t *y_h, int16_t *y_c) {
+static void run_sequences(const LAYER *layer, const void *x, const int32_t *lengths, arn_every *y, int16_t *y_h, int16_t *y_c) {
     const arn_recurrent_sizes *p = (const arn_recurrent_sizes *)(const void *)layer->p;
     const int32_t n = p->hidden;
     for (int32_t d = 0; d < p->directions; d++) {
@@ -24,11 +20,11 @@ static void run_sequences(const LAYER *layer, const void *x, const int32_t *leng
                 if (y == 0) {
                     continue;
                 }
-                int8_t *state = y + ((t * p->directions + d) * p->batch + b) * n;
+                arn_every *state = y + ((t * p->directions + d) * p->batch + b) * n;
                 if (s < length) {
-                    arn_requantize_steps(y_h + place, n, p->output_multiplier, p->output_shift, p->output_zero_point, state);
+                    arn_give(p, y_h + place, state);
                 } else {
-                    memset(state, p->output_zero_point, (size_t)n);
+                    arn_give_nothing(p, state);
                 }
             }
         }

@@ -17,7 +17,7 @@ static ARN_NOINLINE void dot_4(uint32_t acc[4], int32_t filter, const int16_t *h
     acc[0] = a0, acc[1] = a1, acc[2] = a2, acc[3] = a3;
 }
 
-void arn_dot_s16(uint32_t acc[ARN_DOT_FILTERS], int32_t filters, int32_t filter, const int16_t *h, const int8_t *r, int32_t length) {
+void arn_dot_s16(uint32_t *acc, int32_t filters, int32_t filter, const int16_t *h, const int8_t *r, int32_t length) {
     if (filters == ARN_DOT_FILTERS) {
         dot_4(acc, filter, h, r, length);
         return;

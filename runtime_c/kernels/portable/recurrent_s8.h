@@ -1,20 +1,27 @@
-/* What LSTM, GRU and RNN on int8 share, docs/numerics.md §12, whose names are used here. Rows of weights, their numbers and accumulators
- * may be damaged: sums wrap. */
+/* LSTM, GRU and RNN on int8, docs/numerics.md §12: what the bodies of their kernels need. */
 #ifndef ARN_PORTABLE_RECURRENT_S8_H
 #define ARN_PORTABLE_RECURRENT_S8_H
 
-#include "arithmetic.h"
-#include "arn_kernels.h"
-#include "dot.h"
+#include <string.h>
 
-#define ARN_ROW_NUMBERS 3 /* b, m_x, m_r */
+#include "recurrent.h"
+
+#define ARN_WEIGHT int8_t
+#define ARN_UNITS  ARN_DOT_FILTERS /* whose sums are computed together */
+
+typedef uint32_t arn_sum;
+typedef int8_t arn_every; /* of the states of every step */
 
 /* acc[f] += Σ h[i] · r[f * filter + i] over `length` elements, for 1 to ARN_DOT_FILTERS filters. */
-void arn_dot_s16(uint32_t acc[ARN_DOT_FILTERS], int32_t filters, int32_t filter, const int16_t *h, const int8_t *r, int32_t length);
+void arn_dot_s16(arn_sum *acc, int32_t filters, int32_t filter, const int16_t *h, const int8_t *r, int32_t length);
+
+static inline void arn_dot_state(arn_sum *acc, int32_t filters, int32_t filter, const int16_t *h, const int8_t *r, int32_t length) {
+    arn_dot_s16(acc, filters, filter, h, r, length);
+}
 
 /* The same with x, whose elements have 1 or 2 bytes. */
-static inline void arn_dot_input(uint32_t acc[ARN_DOT_FILTERS], int32_t filters, int32_t filter, const void *x, const int8_t *w,
-                                 int32_t length, int32_t bytes) {
+static inline void arn_dot_input(arn_sum *acc, int32_t filters, int32_t filter, const void *x, const int8_t *w, int32_t length,
+                                 int32_t bytes) {
     if (bytes == 2) {
         arn_dot_s16(acc, filters, filter, (const int16_t *)x, w, length);
     } else {
@@ -22,61 +29,34 @@ static inline void arn_dot_input(uint32_t acc[ARN_DOT_FILTERS], int32_t filters,
     }
 }
 
-/* tanh and sigmoid of a, 15 fractional bits, |a| <= 2^30. */
-int32_t arn_tanh_s16(const int16_t *table, int32_t a);
-int32_t arn_sigmoid_s16(const int16_t *table, int32_t a);
-
-/* floor((v + 2^(shift - 1)) / 2^shift), shift > 0 */
-static inline int64_t arn_shifted(int64_t v, int32_t shift) {
-    return (int64_t)((uint64_t)v + ((uint64_t)1 << (shift - 1))) >> shift;
-}
-
-static inline int64_t arn_limited(int64_t v, int64_t limit) {
-    return v < -limit ? -limit : v > limit ? limit : v;
-}
-
-/* Within int16. */
-static inline int16_t arn_limited_s16(int64_t v) {
-    return (int16_t)(v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : v);
+/* Where a sum with this bias begins. */
+static inline arn_sum arn_begun(int32_t bias) {
+    return (arn_sum)bias;
 }
 
 /* The product of an accumulator and a row's multiplier, as uint64: two of them may be added. */
-static inline uint64_t arn_scaled(uint32_t acc, int32_t multiplier) {
+static inline uint64_t arn_scaled(arn_sum acc, int32_t multiplier) {
     return (uint64_t)((int64_t)(int32_t)acc * multiplier);
 }
 
 /* The argument of a gate: A of x, B of h, its row's numbers. */
-static inline int32_t arn_gate(uint32_t a, uint32_t b, const int32_t *row, int32_t shift, int32_t limit) {
+static inline int32_t arn_gate(arn_sum a, arn_sum b, const int32_t *row, int32_t shift, int32_t limit) {
     return (int32_t)arn_limited(arn_shifted((int64_t)(arn_scaled(a, row[1]) + arn_scaled(b, row[2])), shift), limit);
 }
 
-/* y[i] = clamp8(z + floor((x[i] · m + 2^(r - 1)) / 2^r)) */
-void arn_requantize_steps(const int16_t *x, int32_t count, int32_t multiplier, int32_t shift, int32_t zero_point, int8_t *y);
-
-/* to = from, or zeros where that is null. */
-void arn_recurrent_start(int16_t *to, const int16_t *from, int32_t count);
-
-/* Steps that sequence b has, at most `steps`. */
-static inline int32_t arn_steps_of(const int32_t *lengths, int32_t b, int32_t steps) {
-    const int32_t length = lengths == 0 ? steps : lengths[b];
-    return length < 0 ? 0 : length > steps ? steps : length;
+/* X or U, one part of an argument with 23 fractional bits. The bias is in the sum. */
+static inline int64_t arn_part(arn_sum acc, int32_t multiplier, int32_t bias, int32_t shift) {
+    (void)bias;
+    return arn_limited(arn_shifted((int64_t)arn_scaled(acc, multiplier), shift - 8), (int64_t)1 << 46);
 }
 
-/* The numbers with which every record begins. */
-typedef struct arn_recurrent_sizes {
-    int32_t steps;
-    int32_t batch;
-    int32_t features;
-    int32_t hidden;
-    int32_t directions;
-    int32_t first_reverse;
-    int32_t shift;
-    int32_t limit;
-    int32_t state_bits;
-    int32_t output_zero_point;
-    int32_t output_multiplier;
-    int32_t output_shift;
-    int32_t input_bytes;
-} arn_recurrent_sizes;
+/* The state h of a step that the result of every step gets, and what it gets beyond a sequence's end. */
+static inline void arn_give(const arn_recurrent_sizes *p, const int16_t *h, arn_every *y) {
+    arn_requantize_steps(h, p->hidden, p->output_multiplier, p->output_shift, p->output_zero_point, y);
+}
+
+static inline void arn_give_nothing(const arn_recurrent_sizes *p, arn_every *y) {
+    memset(y, p->output_zero_point, (size_t)p->hidden);
+}
 
 #endif

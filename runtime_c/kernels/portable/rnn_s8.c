@@ -1,55 +1,5 @@
-#include <string.h>
-
 #include "recurrent_s8.h"
 
-typedef struct rnn_layer {
-    const arn_rnn_params *p;
-    const int8_t *weight;
-    const int8_t *recurrent;
-    const int32_t *row;
-    const int16_t *table;
-    int16_t *next; /* h after the step, while it is still read */
-} rnn_layer;
-
-static void step(const rnn_layer *layer, int32_t d, const void *x, int16_t *h, int16_t *unused) {
-    (void)unused;
-    const arn_rnn_params *p = layer->p;
-    const int32_t n = p->hidden;
-    const int8_t *w = layer->weight + d * n * p->features, *r = layer->recurrent + d * n * n;
-    const int32_t *row = layer->row + d * n * ARN_ROW_NUMBERS;
-    for (int32_t j = 0; j < n; j += ARN_DOT_FILTERS) {
-        const int32_t count = n - j < ARN_DOT_FILTERS ? n - j : ARN_DOT_FILTERS;
-        uint32_t own[ARN_DOT_FILTERS], other[ARN_DOT_FILTERS] = {0, 0, 0, 0};
-        for (int32_t f = 0; f < count; f++) {
-            own[f] = (uint32_t)row[(j + f) * ARN_ROW_NUMBERS];
-        }
-        arn_dot_input(own, count, p->features, x, w + j * p->features, p->features, p->input_bytes);
-        arn_dot_s16(other, count, n, h, r + j * n, n);
-        for (int32_t f = 0; f < count; f++) {
-            const int32_t a = arn_gate(own[f], other[f], row + (j + f) * ARN_ROW_NUMBERS, p->shift, p->limit);
-            layer->next[j + f] = (int16_t)((arn_tanh_s16(layer->table, a) * ((int32_t)1 << p->state_bits) + (1 << 14)) >> 15);
-        }
-    }
-    memcpy(h, layer->next, (size_t)n * sizeof *h);
-}
-
-#define LAYER rnn_layer
-#include "recurrent_s8_body.h"
-
-static void run(const arn_rnn_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
-                const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int8_t *y, int16_t *y_h, void *scratch) {
-    const rnn_layer layer = {p, weight, recurrent, row, table, (int16_t *)scratch};
-    arn_recurrent_start(y_h, initial_h, p->directions * p->batch * p->hidden);
-    run_sequences(&layer, x, lengths, y, y_h, 0);
-}
-
-void arn_rnn_s8(const arn_rnn_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
-                const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int8_t *y, int16_t *y_h, void *scratch) {
-    run(p, x, weight, recurrent, row, table, lengths, initial_h, y, y_h, scratch);
-}
-
-void arn_rnn_last_s8(const arn_rnn_last_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
-                     const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int16_t *y_h, void *scratch) {
-    /* The two records are alike. */
-    run((const arn_rnn_params *)(const void *)p, x, weight, recurrent, row, table, lengths, initial_h, 0, y_h, scratch);
-}
+#define ARN_RNN      arn_rnn_s8
+#define ARN_RNN_LAST arn_rnn_last_s8
+#include "rnn_body.h"

@@ -1,6 +1,6 @@
 /* int16 with a scale, from and to float32 and int8: docs/numerics.md §12. */
 #include "arn_kernels.h"
-#include "recurrent_s8.h"
+#include "recurrent.h"
 #include "round.h"
 
 /* clamp16(rint(x / scale)); NaN becomes 0. */

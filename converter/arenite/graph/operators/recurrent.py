@@ -1,5 +1,5 @@
-"""LSTM, GRU and RNN as ONNX defines them, on float32 or int8 with int16 states (numerics §12). Batches are in the second dimension of x
-(layout 0).
+"""LSTM, GRU and RNN as ONNX defines them, on float32, on int8 with int16 states (numerics §12), or on int16 (§16). Batches are in the
+second dimension of x (layout 0).
 
 The outputs that hold the last states are the kernel's working memory as well. Where nobody reads the states of every step, the operator
 is the one without that output: `LstmLast` for `Lstm`, and so on.
@@ -33,7 +33,9 @@ MAX_ACTIVATIONS = 6
 """Three a direction."""
 
 TABLE_INTERVALS = 512
-"""Of the int8 form's table of tanh on [0, 8]."""
+"""Of the integer forms' table of tanh on [0, 8]."""
+
+INTEGER_VARIANTS = ("int8", "int16_steps", "int16_weights")
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Cell:
     scratch: int
     """Vectors of `hidden` floats that the kernel needs."""
     scratch_int8: int
-    """Vectors of `hidden` int16 that the int8 form needs."""
+    """Vectors of `hidden` int16 that the integer forms need."""
     has_cell: bool = False
 
 
@@ -65,8 +67,8 @@ def cell_of(op: str) -> Cell | None:
     return CELLS.get(op.removesuffix("Last"))
 
 
-def _is_int8(attributes: Attributes) -> bool:
-    return attributes.get("variant") == "int8"
+def _is_integer(attributes: Attributes) -> bool:
+    return attributes.get("variant") in INTEGER_VARIANTS
 
 
 def _sizes(cell: Cell, inputs: Inputs, attributes: Attributes) -> tuple[int, int, int, int, int]:
@@ -79,7 +81,7 @@ def _sizes(cell: Cell, inputs: Inputs, attributes: Attributes) -> tuple[int, int
     expected: list[Shape] = [(directions, cell.biases * hidden), (x[1],), state]
     if cell.has_cell:
         expected += [state, (directions, 3 * hidden)]
-    if _is_int8(attributes):
+    if _is_integer(attributes):
         expected = [(directions, cell.gates * hidden, 3), (TABLE_INTERVALS + 1,), (x[1],), state]
         if cell.has_cell:
             expected.append(state)
@@ -95,7 +97,9 @@ def _sizes(cell: Cell, inputs: Inputs, attributes: Attributes) -> tuple[int, int
 def _results(cell: Cell, every: bool) -> Callable[[Inputs, Attributes], tuple[tuple[Shape, DType], ...]]:
     def results(inputs: Inputs, attributes: Attributes) -> tuple[tuple[Shape, DType], ...]:
         steps, batch, _, hidden, directions = _sizes(cell, inputs, attributes)
-        every_type, state_type = (DType.INT8, DType.INT16) if _is_int8(attributes) else (DType.FLOAT32, DType.FLOAT32)
+        integer = _is_integer(attributes)
+        state_type = DType.INT16 if integer else DType.FLOAT32
+        every_type = DType.INT8 if attributes.get("variant") == "int8" else state_type
         state = ((directions, batch, hidden), state_type)
         states = (state, state) if cell.has_cell else (state,)
         return (((steps, directions, batch, hidden), every_type), *states) if every else states
@@ -129,7 +133,7 @@ def _record(cell: Cell) -> Callable[[Node, Inputs, Sequence[Tensor]], Record]:
     return record
 
 
-def _int8_record(cell: Cell) -> Callable[[Node, Inputs, Sequence[Tensor]], Record]:
+def _integer_record(cell: Cell) -> Callable[[Node, Inputs, Sequence[Tensor]], Record]:
     def record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Record:
         a = node.attributes
         steps, batch, features, hidden, directions = _sizes(cell, inputs, a)
@@ -154,7 +158,7 @@ def _int8_record(cell: Cell) -> Callable[[Node, Inputs, Sequence[Tensor]], Recor
 
 def _scratch(cell: Cell) -> Callable[[Node, Inputs, Sequence[Tensor]], int]:
     def scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
-        return (2 * cell.scratch_int8 if _is_int8(node.attributes) else 4 * cell.scratch) * int(node.attributes["hidden"])
+        return (2 * cell.scratch_int8 if _is_integer(node.attributes) else 4 * cell.scratch) * int(node.attributes["hidden"])
 
     return scratch
 
@@ -178,19 +182,19 @@ def _operator(cell: Cell, every: bool) -> Operator:
             Operand("initial_c", "[directions, batch, hidden]", optional=True),
             Operand("peephole", "[directions, 3 · hidden]: P", optional=True),
         ]
-    int8_operands = [
+    integer_operands = [
         Operand("x", "int8 or int16 [steps, batch, features]"),
-        Operand("weight", f"int8 [directions, {cell.gates} · hidden, features]: W", constant=True),
-        Operand("recurrent", f"int8 [directions, {cell.gates} · hidden, hidden]: R", constant=True),
+        Operand("weight", f"int8 or int16 [directions, {cell.gates} · hidden, features]: W", constant=True),
+        Operand("recurrent", f"int8 or int16 [directions, {cell.gates} · hidden, hidden]: R", constant=True),
         Operand("row", f"int32 [directions, {cell.gates} · hidden, 3]: of each row b, m_x, m_r", constant=True),
         Operand("table", f"int16 [{TABLE_INTERVALS + 1}]: tanh", constant=True),
         Operand("lengths", "int32 [batch]: steps of each sequence", optional=True),
         Operand("initial_h", "int16 [directions, batch, hidden]", optional=True),
     ]
     if cell.has_cell:
-        int8_operands.append(Operand("initial_c", "int16 [directions, batch, hidden]", optional=True))
+        integer_operands.append(Operand("initial_c", "int16 [directions, batch, hidden]", optional=True))
     if cell is GRU:
-        int8_operands.append(
+        integer_operands.append(
             Operand("recurrent_bias", "int32 [directions, hidden]: b_r, with linear_before_reset", constant=True, optional=True)
         )
     results = _results(cell, every)
@@ -208,9 +212,10 @@ def _operator(cell: Cell, every: bool) -> Operator:
         shape=lambda inputs, attributes: results(inputs, attributes)[0][0],
         results=results,
         code=cell.code if every else cell.code + 1,
-        stored=tuple(int8_operands),
-        params=(*_SIZES, *_INT8_PARAMS, *_INT8_OWN[cell.name]),
-        record=_int8_record(cell),
+        variants=INTEGER_VARIANTS,
+        stored=tuple(integer_operands),
+        params=(*_SIZES, *_INTEGER_PARAMS, *_INTEGER_OWN[cell.name]),
+        record=_integer_record(cell),
         typed=Form(("float32",), tuple(operands), (*_SIZES, *_float_params(cell)), _record(cell)),
         macs=_macs,
         scratch=_scratch(cell),
@@ -225,11 +230,11 @@ _SIZES = (
     Param("directions", "1 or 2"),
     Param("first_reverse", "0 or 1: the first direction goes from the end to the start; a second one does"),
 )
-_INT8_PARAMS = (
+_INTEGER_PARAMS = (
     Param("shift", "S, 9 … 46"),
     Param("limit", "C, 0 … 2^19"),
     Param("state_bits", "p_h, 0 … 15"),
-    Param("output_zero_point", "of the states of every step; 0 where they are not given"),
+    Param("output_zero_point", "of the states of every step in int8; 0 where these are not given"),
     Param("output_multiplier", "below 2^15"),
     Param("output_shift", "1 … 30"),
     Param("input_bytes", "of an element of x, 1 or 2: int8 or int16"),
@@ -239,7 +244,7 @@ _OWN = {
     "Gru": (Param("linear_before_reset", "0 or 1"),),
     "Rnn": (),
 }
-_INT8_OWN = {"Lstm": (Param("cell_bits", "p_c, 0 … 15"),), "Gru": _OWN["Gru"], "Rnn": ()}
+_INTEGER_OWN = {"Lstm": (Param("cell_bits", "p_c, 0 … 15"),), "Gru": _OWN["Gru"], "Rnn": ()}
 
 
 def _float_params(cell: Cell) -> tuple[Param, ...]:

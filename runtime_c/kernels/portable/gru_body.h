@@ -1,0 +1,108 @@
+/* GRU on integers, docs/numerics.md §12 and §16: recurrent_s8.h or recurrent_s16.h has what differs; ARN_GRU and ARN_GRU_LAST are the
+ * names of the functions. */
+typedef struct gru_layer {
+    const arn_gru_params *p;
+    const ARN_WEIGHT *weight;
+    const ARN_WEIGHT *recurrent;
+    const int32_t *row;
+    const int32_t *recurrent_bias; /* may be null */
+    const int16_t *table;
+    int16_t *next;     /* h after the step, while its gates still read the one before */
+    int16_t *returned; /* r · h, with linear_before_reset 0 */
+} gru_layer;
+
+/* Accumulators of one gate, of as many units as share the loads of x and h. */
+typedef struct gru_sums {
+    arn_sum own[ARN_UNITS];
+    arn_sum other[ARN_UNITS];
+} gru_sums;
+
+/* Of `count` units from j on. Those of h start from the candidate's bias, which is there with linear_before_reset only. */
+static gru_sums sums(const gru_layer *layer, int32_t d, int32_t gate, int32_t j, int32_t count, const void *x, const int16_t *h) {
+    const int32_t n = layer->p->hidden, features = layer->p->features, begin = (d * 3 + gate) * n + j;
+    gru_sums s = {{0}, {0}};
+    for (int32_t f = 0; f < count; f++) {
+        s.own[f] = arn_begun(layer->row[(begin + f) * ARN_ROW_NUMBERS]);
+        if (gate == 2 && layer->recurrent_bias != 0) {
+            s.other[f] = arn_begun(layer->recurrent_bias[d * n + j + f]);
+        }
+    }
+    arn_dot_input(s.own, count, features, x, layer->weight + begin * features, features, layer->p->input_bytes);
+    arn_dot_state(s.other, count, n, h, layer->recurrent + begin * n, n);
+    return s;
+}
+
+static int32_t gate_of(const gru_layer *layer, int32_t d, int32_t j, int32_t gate, arn_sum own, arn_sum other) {
+    const arn_gru_params *p = layer->p;
+    return arn_gate(own, other, layer->row + ((d * 3 + gate) * p->hidden + j) * ARN_ROW_NUMBERS, p->shift, p->limit);
+}
+
+/* The argument of the candidate where r multiplies what the matrix made of h. */
+static int32_t reset_after(const gru_layer *layer, int32_t d, int32_t j, int32_t r, arn_sum own, arn_sum other) {
+    const arn_gru_params *p = layer->p;
+    const int32_t *row = layer->row + ((d * 3 + 2) * p->hidden + j) * ARN_ROW_NUMBERS;
+    const int32_t bias = layer->recurrent_bias == 0 ? 0 : layer->recurrent_bias[d * p->hidden + j];
+    const int64_t x = arn_part(own, row[1], row[0], p->shift), u = arn_part(other, row[2], bias, p->shift);
+    return (int32_t)arn_limited(arn_shifted(x * ((int64_t)1 << 15) + r * u, 23), p->limit);
+}
+
+/* Gates are z, r, h as ONNX orders them. */
+static void step(const gru_layer *layer, int32_t d, const void *x, int16_t *h, int16_t *unused) {
+    (void)unused;
+    const arn_gru_params *p = layer->p;
+    const int32_t n = p->hidden, after = p->linear_before_reset;
+    for (int32_t j = 0; j < n && !after; j += ARN_UNITS) {
+        const int32_t count = arn_units(n, j, ARN_UNITS);
+        const gru_sums s = sums(layer, d, 1, j, count, x, h);
+        for (int32_t f = 0; f < count; f++) {
+            const int32_t r = arn_sigmoid_s16(layer->table, gate_of(layer, d, j + f, 1, s.own[f], s.other[f]));
+            layer->returned[j + f] = (int16_t)((r * h[j + f] + (1 << 14)) >> 15);
+        }
+    }
+    for (int32_t j = 0; j < n; j += ARN_UNITS) {
+        const int32_t count = arn_units(n, j, ARN_UNITS);
+        const gru_sums update = sums(layer, d, 0, j, count, x, h), last = sums(layer, d, 2, j, count, x, after ? h : layer->returned);
+        gru_sums reset = {{0}, {0}};
+        if (after) {
+            reset = sums(layer, d, 1, j, count, x, h);
+        }
+        for (int32_t f = 0; f < count; f++) {
+            int32_t a;
+            if (after) {
+                const int32_t r = arn_sigmoid_s16(layer->table, gate_of(layer, d, j + f, 1, reset.own[f], reset.other[f]));
+                a = reset_after(layer, d, j + f, r, last.own[f], last.other[f]);
+            } else {
+                a = gate_of(layer, d, j + f, 2, last.own[f], last.other[f]);
+            }
+            const int32_t z = arn_sigmoid_s16(layer->table, gate_of(layer, d, j + f, 0, update.own[f], update.other[f]));
+            const int64_t candidate = (int64_t)(((int32_t)1 << 15) - z) * arn_tanh_s16(layer->table, a);
+            const int64_t kept = (int64_t)z * h[j + f] * ((int64_t)1 << (15 - p->state_bits));
+            layer->next[j + f] = arn_limited_s16(arn_shifted(candidate + kept, 30 - p->state_bits));
+        }
+    }
+    memcpy(h, layer->next, (size_t)n * sizeof *h);
+}
+
+#define LAYER gru_layer
+#include "recurrent_body.h"
+
+static void run(const arn_gru_params *p, const void *x, const ARN_WEIGHT *weight, const ARN_WEIGHT *recurrent, const int32_t *row,
+                const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, arn_every *y,
+                int16_t *y_h, void *scratch) {
+    const gru_layer layer = {p, weight, recurrent, row, recurrent_bias, table, (int16_t *)scratch, (int16_t *)scratch + p->hidden};
+    arn_recurrent_start(y_h, initial_h, p->directions * p->batch * p->hidden);
+    run_sequences(&layer, x, lengths, y, y_h, 0);
+}
+
+void ARN_GRU(const arn_gru_params *p, const void *x, const ARN_WEIGHT *weight, const ARN_WEIGHT *recurrent, const int32_t *row,
+             const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, arn_every *y,
+             int16_t *y_h, void *scratch) {
+    run(p, x, weight, recurrent, row, table, lengths, initial_h, recurrent_bias, y, y_h, scratch);
+}
+
+void ARN_GRU_LAST(const arn_gru_last_params *p, const void *x, const ARN_WEIGHT *weight, const ARN_WEIGHT *recurrent, const int32_t *row,
+                  const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int32_t *recurrent_bias, int16_t *y_h,
+                  void *scratch) {
+    /* The two records are alike. */
+    run((const arn_gru_params *)(const void *)p, x, weight, recurrent, row, table, lengths, initial_h, recurrent_bias, 0, y_h, scratch);
+}

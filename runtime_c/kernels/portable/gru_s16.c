@@ -1,0 +1,7 @@
+#define ARN_WEIGHT int8_t
+#define ARN_DOTS   arn_dots_s16_s8
+#include "recurrent_s16.h"
+
+#define ARN_GRU      arn_gru_s16
+#define ARN_GRU_LAST arn_gru_last_s16
+#include "gru_body.h"

@@ -1,0 +1,7 @@
+#define ARN_WEIGHT int16_t
+#define ARN_DOTS   arn_dots_s16_s16
+#include "recurrent_s16.h"
+
+#define ARN_LSTM      arn_lstm_s16_w16
+#define ARN_LSTM_LAST arn_lstm_last_s16_w16
+#include "lstm_body.h"

@@ -1,0 +1,7 @@
+#define ARN_WEIGHT int8_t
+#define ARN_DOTS   arn_dots_s16_s8
+#include "recurrent_s16.h"
+
+#define ARN_RNN      arn_rnn_s16
+#define ARN_RNN_LAST arn_rnn_last_s16
+#include "rnn_body.h"
