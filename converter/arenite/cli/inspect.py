@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
-from arenite.cli.console import Debug, Json, Quiet, command
+from arenite.cli.console import Debug, Json, Quiet, Terminal, command
 from arenite.errors import ArtifactError, OutputError
 
 
@@ -16,6 +17,10 @@ def inspect(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `convert` wrote.", show_default=False)],
     memory: Annotated[
         bool | None, typer.Option("--memory/--no-memory", help="Show the memory over time, and nothing else; or leave the arena map out.")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Compare samples with what calibration has seen, and nothing else.", show_default=False),
     ] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the memory over time as an HTML page.")] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the picture of the arena over time.")] = None,
@@ -39,6 +44,9 @@ def inspect(
             except ModelError as error:
                 raise ArtifactError(f"{artifact.arn}: {error}") from error
             raise ArtifactError(f"{artifact.arn} is not the file that {REPORT} describes: convert the model again")
+        if data is not None:
+            _show_data(terminal, folder, data, json)
+            return
         for file, page in ((html, report.memory_to_html), (svg, report.memory_to_svg)):
             if file is not None:
                 _write(file, page(contents))
@@ -50,6 +58,22 @@ def inspect(
         else:
             shown = report.render_memory_use(contents) if memory else report.render_report(contents, memory=memory is None)
             terminal.show(shown)
+
+
+def _show_data(terminal: Terminal, folder: Path, data: Path, json: bool) -> None:
+    """Is the data prepared as that of calibration was?"""
+    from arenite.verify.input_check import check_inputs, sentence
+    from arenite.verify.ports import Ports
+
+    ports = Ports.read(folder)
+    checks = check_inputs(ports.inputs, ports.load(data).inputs)
+    for check in checks:
+        for warning in check.warnings:
+            terminal.remark(f"warning: {warning}", style="bold red")
+    if json:
+        terminal.show_json({"inputs": [check.to_json() for check in checks], "output": str(folder)})
+    else:
+        terminal.show([Text(sentence(check, port)) for check in checks for port in ports.inputs if port.name == check.name])
 
 
 def _write(file: Path, text: str) -> None:

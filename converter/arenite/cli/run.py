@@ -41,6 +41,9 @@ def run(
 
         with used_operators(operators), terminal.progress():
             execution = execute(folder, input, engine.value, target=target, samples=samples, progress=terminal.advance)
+        for check in execution.inputs:
+            for warning in check.warnings:
+                terminal.remark(f"warning: {warning}", style="bold red")
         if output is not None:
             try:
                 execution.save(output)

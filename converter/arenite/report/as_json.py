@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from arenite.errors import ArtifactError
+from arenite.quantize.input_statistics import InputStatistics, Spread
 from arenite.report.contents import Buffer, EdgeTranspose, KernelOffer, Layer, Limits, Report, ReportPort, ReportState
 from arenite.report.trade_off import trade_off_from_json, trade_off_to_json
 from arenite.targets.flash_size import FlashSize
@@ -147,7 +148,30 @@ def _port_to_json(port: ReportPort) -> dict[str, Any]:
         "source_zero_point": port.source_zero_point,
         "permutation": list(port.permutation),
         "labels": list(port.labels),
+        "expected": None if port.expected is None else _statistics_to_json(port.expected),
     }
+
+
+def _statistics_to_json(seen: InputStatistics) -> dict[str, Any]:
+        "low": seen.low,
+        "high": seen.high,
+        "mean": _spread_to_json(seen.mean),
+        "deviation": _spread_to_json(seen.deviation),
+        "changes": [_spread_to_json(each) for each in seen.changes],
+    }
+
+
+def _statistics_from_json(value: Mapping[str, Any]) -> InputStatistics:
+    changes = tuple(_spread_from_json(each) for each in value["changes"])
+    return InputStatistics(value["low"], value["high"], _spread_from_json(value["mean"]), _spread_from_json(value["deviation"]), changes)
+
+
+def _spread_to_json(spread: Spread | None) -> list[float] | None:
+    return None if spread is None else [spread.mean, spread.deviation]
+
+
+def _spread_from_json(value: list[float] | None) -> Spread | None:
+    return None if value is None else Spread(value[0], value[1])
 
 
 def _port_from_json(value: Mapping[str, Any]) -> ReportPort:
@@ -163,6 +187,7 @@ def _port_from_json(value: Mapping[str, Any]) -> ReportPort:
         labels=tuple(value["labels"]),
         source_scale=value["source_scale"],
         source_zero_point=value["source_zero_point"],
+        expected=None if value.get("expected") is None else _statistics_from_json(value["expected"]),
     )
 
 

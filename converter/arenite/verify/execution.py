@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from arenite.errors import OutputError
 from arenite.report import ReportPort
 from arenite.targets import Engine, RunInfo, open_engine
+from arenite.verify.input_check import InputCheck, check_inputs
 from arenite.verify.metrics import top1
 from arenite.verify.ports import Ports
 
@@ -32,6 +33,8 @@ class Execution:
     """The same as real values, in the ONNX layout: float32, or the integers that a port without a scale has."""
     info: RunInfo | None
     """Measurements of an emulated engine."""
+    inputs: tuple[InputCheck, ...] = ()
+    """The data against what calibration has seen."""
 
     def save(self, path: Path) -> None:
         """The stored outputs by name, as .npz. Raises OutputError for another ending, OSError where it cannot be written."""
@@ -57,6 +60,7 @@ class Execution:
                 }
                 for port, values in zip(self.outputs, self.values, strict=True)
             ],
+            "inputs": [check.to_json() for check in self.inputs],
             **({} if self.info is None else info_to_json(self.info)),
         }
 
@@ -85,6 +89,7 @@ def execute(
         tuple(np.stack([sample[i] for sample in outputs]) for i in range(count)),
         tuple(np.stack([sample[i] for sample in real]) for i in range(count)),
         opened.info,
+        check_inputs(ports.inputs, dataset.inputs),
     )
 
 

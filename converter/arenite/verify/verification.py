@@ -15,6 +15,7 @@ from arenite.targets import ENGINES, Engine, RunInfo, open_engine
 from arenite.verify.agreement import Criterion, criterion
 from arenite.verify.comparable import require_finite, require_shapes
 from arenite.verify.execution import Progress, finite, info_to_json, run_in_chunks
+from arenite.verify.input_check import InputCheck, check_inputs
 from arenite.verify.metrics import accuracy, sqnr_db, top1_agreement
 from arenite.verify.own_reference import OwnReference, has_own_operators
 from arenite.verify.ports import Ports
@@ -72,6 +73,8 @@ class Verification:
     """What is odd about the data."""
     reference: str = "onnxruntime"
     """What ran the float model."""
+    inputs: tuple[InputCheck, ...] = ()
+    """The data against what calibration has seen."""
 
     @property
     def agree(self) -> bool:
@@ -106,6 +109,7 @@ class Verification:
             "mismatches": [str(mismatch) for mismatch in self.mismatches],
             "skipped": self.skipped,
             "notes": list(self.notes),
+            "inputs": [check.to_json() for check in self.inputs],
         }
 
 
@@ -141,7 +145,8 @@ def verify(
     if count == 0:
         raise CalibrationError(f"{data}: no samples to verify with")
     labels = class_labels(dataset.labels, data)
-    notes = _label_notes(labels, ports, data)
+    checks = check_inputs(ports.inputs, dataset.inputs)
+    notes = (*(warning for check in checks for warning in check.warnings), *_label_notes(labels, ports, data))
 
     done = 0
 
@@ -171,7 +176,7 @@ def verify(
     mismatches, compared = _compare(raw, criteria)
     float_metric = "accuracy" if labels is not None else next((r.metric for r in results.values()), "top1_agreement")
     float_value = accuracy([outputs[0] for outputs in expected], labels) if labels is not None else None
-    return Verification(results, float_metric, float_value, count, mismatches, compared, criteria, skipped, notes, reference.name)
+    return Verification(results, float_metric, float_value, count, mismatches, compared, criteria, skipped, notes, reference.name, checks)
 
 
 def class_labels(labels: Array | None, data: Path) -> NDArray[np.int64] | None:
