@@ -1,24 +1,22 @@
 #include "arn_kernels.h"
+#include "dot_s16.h"
 #include "steps_s16.h"
 
-void arn_fully_connected_s16(const arn_fully_connected_params *p, const int16_t *x, const int8_t *weight, const int64_t *bias,
-                             const int32_t *multiplier, int16_t *y) {
-    for (int32_t r = 0; r < p->rows; r++, x += p->in_features) {
-        const int8_t *w = weight;
-        for (int32_t o = 0; o < p->out_features; o++, w += p->in_features) {
-            const uint64_t acc = arn_dot_s16_s8((uint64_t)bias[o], x, w, p->in_features);
-            *y++ = arn_requantize_s16(acc, multiplier + 2 * o, p->activation_min, p->activation_max);
-        }
+/* The same for one type of weights. */
+#define FULLY_CONNECTED(name, weight_type, dot)                                                                                            \
+    void name(const arn_fully_connected_params *p, const int16_t *x, const weight_type *weight, const int64_t *bias,                       \
+              const int32_t *multiplier, int16_t *y) {                                                                                     \
+        const arn_dot_s16_walk walk = {1, p->in_features, 0, 0};                                                                           \
+        for (int32_t r = 0; r < p->rows; r++, x += p->in_features) {                                                                       \
+            for (int32_t first = 0, count; first < p->out_features; first += count) {                                                      \
+                uint64_t acc[ARN_DOT_S16_FILTERS];                                                                                         \
+                count = arn_dot_s16_start(acc, p->out_features - first, bias + first);                                                     \
+                dot(acc, count, p->in_features, &walk, x, weight + first * p->in_features);                                                \
+                arn_requantize_block_s16(acc, count, multiplier + 2 * first, p->activation_min, p->activation_max, y);                     \
+                y += count;                                                                                                                \
+            }                                                                                                                              \
+        }                                                                                                                                  \
     }
-}
 
-void arn_fully_connected_s16_w16(const arn_fully_connected_params *p, const int16_t *x, const int16_t *weight, const int64_t *bias,
-                                 const int32_t *multiplier, int16_t *y) {
-    for (int32_t r = 0; r < p->rows; r++, x += p->in_features) {
-        const int16_t *w = weight;
-        for (int32_t o = 0; o < p->out_features; o++, w += p->in_features) {
-            const uint64_t acc = arn_dot_s16_s16((uint64_t)bias[o], x, w, p->in_features);
-            *y++ = arn_requantize_s16(acc, multiplier + 2 * o, p->activation_min, p->activation_max);
-        }
-    }
-}
+FULLY_CONNECTED(arn_fully_connected_s16, int8_t, arn_dot_s16_w8)
+FULLY_CONNECTED(arn_fully_connected_s16_w16, int16_t, arn_dot_s16_w16)

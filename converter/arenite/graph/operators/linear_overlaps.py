@@ -13,8 +13,8 @@ from arenite.graph.operators.progress import NOTHING, Progress, of_operand, over
 from arenite.graph.tensor import Tensor
 
 FILTERS = 4
-"""ARN_DOT_FILTERS and ARN_DOT_F32_FILTERS: outputs that the portable kernels make at a time, at most."""
-BLOCKS = {"wide": 1, "int16_steps": 1, "int16_weights": 1, "int4": FILTERS, "paired_row": 2, "float32": FILTERS, "int8": FILTERS}
+"""ARN_DOT_FILTERS, ARN_DOT_S16_FILTERS and ARN_DOT_F32_FILTERS: outputs that the portable kernels make at a time, at most."""
+BLOCKS = {"wide": 1, **dict.fromkeys(("int16_steps", "int16_weights", "int4", "float32", "int8"), FILTERS), "paired_row": 2}
 """By variant of FullyConnected that reads a row again for every block of outputs: those of a block, where they are fewest."""
 VECTOR_OUTPUTS = 128
 """ARN_MVE_ACCUMULATORS: outputs that kernels/mve make at a time, at most."""

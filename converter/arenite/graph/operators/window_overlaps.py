@@ -13,8 +13,8 @@ from arenite.graph.operators.tap_pairs import CHUNK, TapAxis, along_rows
 from arenite.graph.operators.window_progress import Windows
 from arenite.graph.tensor import Tensor
 
-BLOCKS = {"wide": 1, "int16_steps": 1, "int16_weights": 1, "float32": 4}
-"""By variant that reads a window again for every block of filters: those of a block (float32: ARN_DOT_F32_FILTERS)."""
+BLOCKS = {"wide": 1, "int16_steps": 4, "int16_weights": 4, "float32": 4}
+"""By variant that reads a window again for every block of filters: those of a block (ARN_DOT_S16_FILTERS, ARN_DOT_F32_FILTERS)."""
 
 
 def conv_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapping[int, Overlap]:
