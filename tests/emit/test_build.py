@@ -23,7 +23,6 @@ def test_calls(make_program: Make) -> None:
         ("Lookup", "act*/ive/*", 2),
         ("Add", "int", 3),
         ("Fill", "0pad", 4),
-        ("StridedCopy", "0pad", 4),
         ("StridedCopy", "Ümläut", 5),
         ("FullyConnected", "", 7),
         ("Softmax", "return", 8),

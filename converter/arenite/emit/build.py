@@ -9,9 +9,9 @@ import numpy as np
 
 from arenite.emit.arrange import arranged, stored_operands
 from arenite.emit.control import control_calls
-from arenite.emit.lower_movement import MOVEMENT_OPERATORS, Move, lower_movement
+from arenite.emit.lower_movement import MOVEMENT_OPERATORS, Move, lower_borders, lower_movement
 from arenite.emit.program import Call, Port, Program, ProgramState
-from arenite.emit.tensor_table import Scope, TensorTable
+from arenite.emit.tensor_table import Scope, TensorTable, pad_in_place
 from arenite.graph import OPERATORS, Graph, Node
 from arenite.graph.operators import Form, Record
 from arenite.graph.operators.movement import VIEWS
@@ -72,6 +72,11 @@ def _calls(scope: Scope, index: int) -> list[Call]:
         if node.op in VIEWS and _same_place(scope, node.input, node.output):
             return []
         inputs = [graph.tensor(name) for name in node.inputs]
+        start = pad_in_place(scope, node) if node.op == "Pad" else None
+        if start is None:
+            moves = lower_movement(graph.name, node, inputs, output)
+        else:
+            moves = lower_borders(graph.name, node, inputs, output, start)
         return [
             Call(
                 op=move.op,
@@ -79,7 +84,7 @@ def _calls(scope: Scope, index: int) -> list[Call]:
                 name=node.name,
                 record=_checked(OPERATORS[move.op].forms[0], node, move.record),
                 inputs=() if move.source is None else (scope.index(inputs[move.source].name),),
-                outputs=(scope.index(node.output),),
+                outputs=(scope.tails[index] if move.at else scope.index(node.output),),
                 scratch=None,
                 macs=0,
                 node=at,
@@ -87,7 +92,7 @@ def _calls(scope: Scope, index: int) -> list[Call]:
                 origins=origins,
                 band=node.band,
             )
-            for move in lower_movement(graph.name, node, inputs, output)
+            for move in moves
             if not _stays(scope, node, move)
         ]
     operator = OPERATORS[node.op]

@@ -27,6 +27,8 @@ class Move:
     op: str
     record: Record
     source: int | None
+    at: int = 0
+    """Byte of the output that a Fill begins at."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,18 @@ def lower_movement(file: str, node: Node, inputs: Sequence[Tensor], output: Tens
     raise ValueError(f"{node.name}: {node.op} does not move elements")
 
 
+def lower_borders(file: str, node: Node, inputs: Sequence[Tensor], output: Tensor, start: int) -> tuple[Move, ...]:
+    """The calls of a Pad whose input lies in the output already, from byte `start` on: they write what is before and behind it."""
+    end = start + inputs[0].bytes
+    spans = [(first, last) for first, last in ((0, start), (end, output.bytes)) if first < last]
+    if len(inputs) > 1:
+        width = output.dtype.itemsize
+        views = [View(((last - first) // width,), (0,), (1,), 0, first // width) for first, last in spans]
+        return tuple(move for view in views for move in _copies(file, node, 1, view, output.dtype))
+    value = _fill_value(file, node, output)
+    return tuple(Move("Fill", {"count": last - first, "value": value}, None, first) for first, last in spans)
+
+
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
     """Element strides of a dense tensor."""
     return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
@@ -149,14 +163,16 @@ def _fill(file: str, node: Node, inputs: Sequence[Tensor], output: Tensor) -> tu
         return ()
     if len(inputs) > 1:
         return _copies(file, node, 1, View((output.elements,), (0,), (1,)), output.dtype)
+    return (Move("Fill", {"count": output.bytes, "value": _fill_value(file, node, output)}, None),)
+
+
+def _fill_value(file: str, node: Node, output: Tensor) -> int:
     if output.dtype is DType.INT8:
-        value = int(node.attributes["fill"])
-    elif node.attributes.get("value", 0.0) == 0:
-        value = 0
-    else:
-        problem = f"padding {output.dtype.value} with value {node.attributes['value']}; only 0 can be written byte by byte"
-        raise _refusal(file, node, problem, "pad with 0")
-    return (Move("Fill", {"count": output.bytes, "value": value}, None),)
+        return int(node.attributes["fill"])
+    if node.attributes.get("value", 0.0) == 0:
+        return 0
+    problem = f"padding {output.dtype.value} with value {node.attributes['value']}; only 0 can be written byte by byte"
+    raise _refusal(file, node, problem, "pad with 0")
 
 
 def _copies(file: str, node: Node, source: int, view: View, dtype: DType) -> tuple[Move, ...]:

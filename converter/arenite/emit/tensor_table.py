@@ -10,6 +10,7 @@ from arenite.emit.constants import place_constants
 from arenite.emit.program import ProgramTensor, Storage
 from arenite.graph import DType, Graph, Node, Tensor
 from arenite.plan import MemoryPlan
+from arenite.plan.aliasing import pad_start
 from arenite.plan.bodies import own_inputs
 
 
@@ -31,6 +32,8 @@ class Scope:
     """How often a body runs, as far as that is known."""
     indices: dict[str, int] = field(default_factory=dict)
     scratch: dict[int, int] = field(default_factory=dict)
+    tails: dict[int, int] = field(default_factory=dict)
+    """By index of a Pad whose input lies in its result: what is behind that, a tensor of bytes."""
     bodies: dict[int, tuple[Scope, ...]] = field(default_factory=dict)
 
     def index(self, name: str) -> int:
@@ -46,6 +49,15 @@ class Scope:
         for index in self.plan.order:
             for body in self.bodies.get(index, ()):
                 yield from body.walk()
+
+
+def pad_in_place(scope: Scope, node: Node) -> int | None:
+    """Where in the result of a Pad its input lies, in bytes, if the plan has put it there."""
+    start, placed = pad_start(scope.graph, node), scope.plan.placements
+    if start is None or node.input not in placed or node.input in scope.outside or node.output in scope.outside:
+        return None
+    x, result = placed[node.input], placed[node.output]
+    return start if x.memory == result.memory and x.offset == result.offset + start else None
 
 
 def body_operands(node: Node) -> dict[str, tuple[str, ...]]:
@@ -77,6 +89,9 @@ class TensorTable:
         for index in plan.order:
             if index in plan.scratch:
                 self._add_scratch(scope, index)
+        for index in plan.order:
+            if graph.nodes[index].op == "Pad":
+                self._add_tail(scope, index)
         for index in plan.order:
             if graph.nodes[index].bodies:
                 scope.bodies[index] = tuple(self._body(scope, index, which) for which in range(len(graph.nodes[index].bodies)))
@@ -125,6 +140,17 @@ class TensorTable:
         name = self._name(f"{scope.graph.nodes[index].name}.scratch")
         # As words, so that a reader of the file checks that they are aligned for floats.
         self.tensors.append(ProgramTensor(name, (-(-place.bytes // 4),), DType.FLOAT32, Storage.REGION, memory, offset))
+
+    def _add_tail(self, scope: Scope, index: int) -> None:
+        node = scope.graph.nodes[index]
+        start = pad_in_place(scope, node)
+        if start is None or len(node.inputs) > 1:
+            return
+        whole, end = self.tensors[scope.index(node.output)], start + scope.graph.tensors[node.input].bytes
+        if end < whole.bytes:
+            scope.tails[index] = len(self.tensors)
+            name = self._name(f"{node.output}.tail")
+            self.tensors.append(ProgramTensor(name, (whole.bytes - end,), DType.INT8, Storage.REGION, whole.memory, whole.offset + end))
 
     def _add_constants(self) -> None:
         used: dict[tuple[int, str], tuple[Scope, Tensor]] = {}

@@ -74,9 +74,9 @@ def _all(known: list[Sharing | None]) -> Sharing | None:
 def parts(graph: Graph, roots: Mapping[str, str], granule: int) -> dict[tuple[str, str], int]:
     """For pairs (part, whole) of roots, at which offset in the whole the part lies where both share bytes, both then holding the same.
 
-    A Concat's input in its result, and a Slice of its input, where the part is one run of bytes. Nothing is copied where the planner
-    places them so. Every part has one whole, and parts of a whole are apart, but for rows that partial execution takes of a window: see
-    `overlapping`, and `nested` for parts of parts.
+    A Concat's input in its result, a Slice of its input, and a Pad's input in its result, where the part is one run of bytes. Nothing is
+    copied where the planner places them so. Every part has one whole, and parts of a whole are apart, but for rows that partial execution
+    takes of a window: see `overlapping`, and `nested` for parts of parts.
     """
     found: dict[tuple[str, str], int] = {}
     taken: dict[str, list[tuple[int, int]]] = {}
@@ -98,6 +98,10 @@ def parts(graph: Graph, roots: Mapping[str, str], granule: int) -> dict[tuple[st
                     enter(roots[part], node.output, offset)
         elif node.op == "Slice" and node.input in roots and (start := _slice_start(graph, node)) is not None:
             enter(node.output, roots[node.input], start, apart=node.band is None)
+        elif node.op == "Pad" and node.input in roots and (begin := pad_start(graph, node)) is not None:
+            # Under no other name it may have bytes that the padding would overwrite.
+            if graph.tensors[roots[node.input]].bytes == graph.tensors[node.input].bytes:
+                enter(roots[node.input], node.output, begin)
     return found
 
 
@@ -141,6 +145,17 @@ def _concat_parts(graph: Graph, node: Node) -> list[tuple[str, int]]:
 
 def _slice_start(graph: Graph, node: Node) -> int | None:
     """Where in its input a Slice begins, in bytes; None where it is several runs."""
+def pad_start(graph: Graph, node: Node) -> int | None:
+    """Where in a Pad's result its input lies, in bytes; None where it is several runs."""
+    x, result = graph.tensors[node.input], graph.tensors[node.output]
+    rank = len(x.shape)
+    before, after = node.attributes["pads"][:rank], node.attributes["pads"][rank:]
+    padded = [axis for axis in range(rank) if before[axis] or after[axis]]
+    if not padded or prod(x.shape[: padded[-1]]) != 1:
+        return None  # nothing is padded, or something between two rows of the input
+    return int(sum(before[axis] * prod(result.shape[axis + 1 :]) for axis in padded)) * x.dtype.itemsize
+
+
     x, result = graph.tensors[node.input], graph.tensors[node.output]
     starts, steps = node.attributes["starts"], node.attributes["steps"]
     whole = len(x.shape)  # from this axis on nothing is left out

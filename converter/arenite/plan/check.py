@@ -184,7 +184,9 @@ class _Execution:
         return moved is not None and np.array_equal(held, moved[first - result.offset : end - result.offset])
 
     def _moved(self, node: Node) -> NDArray[np.int64] | None:
-        """What the result of a Concat or Slice holds where it is made of whole runs of bytes."""
+        """What the result of a Concat, Slice or Pad holds where it is made of whole runs of bytes."""
+        if node.op == "Pad":
+            return self._padded(node)
         runs = self._runs(node)
         if runs is None:
             return None
@@ -194,6 +196,18 @@ class _Execution:
         if node.input not in self.contents:
             return None
         return self.contents[node.input][runs[0][0] : runs[0][1]]
+
+    def _padded(self, node: Node) -> NDArray[np.int64] | None:
+        """New bytes around those of the operand."""
+        x, result = self.graph.tensors[node.input], self.graph.tensors[node.output]
+        before = node.attributes["pads"][: len(x.shape)]
+        places = np.arange(result.bytes).reshape(*result.shape, result.dtype.itemsize)
+        inner = places[tuple(slice(first, first + size) for first, size in zip(before, x.shape, strict=True))].reshape(-1)
+        if node.input not in self.contents or not np.array_equal(inner, np.arange(inner[0], inner[0] + inner.size)):
+            return None
+        content = self._new(node.output)
+        content[inner] = self.contents[node.input]
+        return content
 
     def _runs(self, node: Node) -> list[tuple[int, int]] | None:
         """Of a Concat, which bytes of the result each operand becomes; of a Slice, which bytes of the operand the result is."""
