@@ -153,6 +153,7 @@ def _port_to_json(port: ReportPort) -> dict[str, Any]:
 
 
 def _statistics_to_json(seen: InputStatistics) -> dict[str, Any]:
+    return {
         "low": seen.low,
         "high": seen.high,
         "mean": _spread_to_json(seen.mean),
