@@ -508,7 +508,7 @@ def _circumstances(
         io_layout=options.io_layout,
         keeps_inputs=options.keep_inputs,
         limits=options.limits,
-        quality={layer.output: layer for layer in quantized.layers},
+        quality={name: figures for layer in quantized.layers for name, figures in layer.by_version.items()},
         sources=ports,
         sqnr_db=min(finite, default=None),
         states=options.states,

@@ -14,6 +14,7 @@ from arenite.quantize.cell_ranges import largest_cells
 from arenite.quantize.coarse import LEAST_DB, coarse_tensors
 from arenite.quantize.draft import Draft
 from arenite.quantize.edges import IO, with_edges
+from arenite.quantize.execution import versions
 from arenite.quantize.features import GAIN_DB, GOOD_DB, POOR_DB, uneven_tensors, vector_inputs
 from arenite.quantize.fidelity import Fidelity, measure
 from arenite.quantize.four_bits import four_bit_layers, stored_in_four_bits
@@ -95,6 +96,14 @@ class LayerReport:
     saturated: float | None
     """Share of the output's values beyond the representable range. None where not measured."""
     notes: tuple[str, ...] = ()
+    wide_sqnr_db: float | None = None
+    """Of the output's version with 16 bits, where there is another one beside it and it was measured."""
+
+    @property
+    def by_version(self) -> dict[str, LayerReport]:
+        """By the names that the output may have in the quantized graph."""
+        plain, wide = versions(self.output)
+        return {plain: self, wide: self if self.wide_sqnr_db is None else replace(self, sqnr_db=self.wide_sqnr_db)}
 
 
 @dataclass(frozen=True)
@@ -155,9 +164,10 @@ def finish(graph: Graph, calibration: Dataset | None, settled: Settled) -> Quant
     quantization, lowering = draft.quantization(), draft.lowering()
     measured = calibration is not None and options.fidelity_samples > 0  # made-up inputs would say nothing about accuracy
     inspected = _inspected(draft.graph, data, options.fidelity_samples)
-    fidelity = measure(draft.graph, quantization, lowering, inspected) if measured else Fidelity({}, {})
+    made = without_detours(with_edges(lowering.target, options.io))
+    fidelity = measure(draft.graph, quantization, lowering, made, inspected) if measured else Fidelity({}, {})
     return QuantizedModel(
-        graph=without_detours(with_edges(lowering.target, options.io)),
+        graph=made,
         calibrated=calibration is not None or not draft.ranges,
         layers=tuple(_layers(draft.graph, quantization, lowering.notes, fidelity)),
         input_ranges={name: _limits(quantization[name]) for name in graph.inputs if name in quantization},
@@ -440,6 +450,7 @@ def _layers(graph: Graph, quantization: dict[str, Quantization], notes: dict[str
             fidelity.sqnr_db.get(node.output),
             fidelity.saturated.get(node.output),
             tuple(notes.get(node.output, ())),
+            fidelity.sqnr_db.get(versions(node.output)[1]),
         )
         for node in graph.nodes
     ]
