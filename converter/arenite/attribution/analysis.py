@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from arenite.artifact import REPORT, read_artifact
 from arenite.attribution.figures import Attribution, LayerFigures
 from arenite.attribution.float_model import Alone, Continuation, float_graph
-from arenite.attribution.parts import parts, real_values
+from arenite.attribution.parts import held, parts, real_values
 from arenite.attribution.study import Decisions, Noise, Study
 from arenite.attribution.suggestions import Evidence, suggestions
 from arenite.errors import ArtifactError, CalibrationError
@@ -83,16 +83,16 @@ def attribute(model: Path, folder: Path, data: Path, *, samples: int | None = No
 
 
 def _studies(graph: Graph, model: Model, advance: Progress) -> list[Study]:
-    tensors = {tensor.name: tensor for tensor in model.tensors}
+    holding = held(graph, model)
     found = parts(graph, model)
     studies = []
     for number, node in enumerate(graph.nodes):
         advance("preparing layers", number + 1, len(graph.nodes))
-        part, tensor = found.get(node.output), tensors.get(node.output)
+        part, tensor = found.get(node.output), holding.result(node.output)
         if tensor is None:  # fused into another, or cut into bands
             continue
         evaluators = (None, None) if part is None else (Alone(graph, node), Continuation(graph, node))
-        studies.append(Study(node, graph, model, tensor, part, *evaluators))
+        studies.append(Study(node, graph, model, tensor, part, holding, *evaluators))
     return studies
 
 

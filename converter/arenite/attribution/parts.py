@@ -14,6 +14,7 @@ from arenite_runtime.structure import Storage, Tensor
 from numpy.typing import NDArray
 
 from arenite.graph import Graph
+from arenite.quantize.execution import versions
 
 Array = NDArray[Any]
 
@@ -29,17 +30,40 @@ class Part:
     """Of the float node's outputs those that the artifact has."""
 
 
+@dataclass(frozen=True)
+class Held:
+    """Which tensors of the artifact hold which activations of the float graph."""
+
+    tensors: Mapping[str, tuple[Tensor, ...]]
+    """By activation; the first is its layer's result, a further one its version with 16 bits. None where it was fused away."""
+    names: Mapping[int, str]
+    """The activation, by index of a tensor."""
+
+    def result(self, name: str) -> Tensor | None:
+        return next(iter(self.tensors.get(name, ())), None)
+
+
+def held(graph: Graph, model: Model) -> Held:
+    by_name = {tensor.name: tensor for tensor in model.tensors}
+    tensors = {
+        name: tuple(by_name[version] for version in versions(name) if version in by_name)
+        for name, tensor in graph.tensors.items()
+        if not tensor.is_constant
+    }
+    return Held(tensors, {tensor.index: name for name, found in tensors.items() for tensor in found})
+
+
 def parts(graph: Graph, model: Model) -> dict[str, Part]:
     """By the name of a float node's first output. Left out is what computes nothing in the artifact, or lies in a loop or a branch."""
-    by_name = {tensor.name: tensor.index for tensor in model.tensors}
-    known = {by_name[name] for name, tensor in graph.tensors.items() if not tensor.is_constant and name in by_name}
+    holding = held(graph, model)
     writers: dict[int, list[int]] = {}
     for at, node in enumerate(model.nodes):
         for index in node.outputs:
             writers.setdefault(index, []).append(at)
     found = {}
     for layer in graph.nodes:
-        results = tuple(by_name[name] for name in layer.outputs if name in by_name)
+        results = tuple(tensor.index for name in layer.outputs if (tensor := holding.result(name)) is not None)
+        known = {index for index, name in holding.names.items() if name not in layer.outputs}
         part = _part(model, known, writers, results)
         if part is not None:
             found[layer.output] = part

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from arenite.attribution.figures import Values
 from arenite.attribution.float_model import Alone, Continuation
-from arenite.attribution.parts import Part, real_values, run, stored
+from arenite.attribution.parts import Held, Part, real_values, run, stored
 from arenite.graph import Graph, Node
 from arenite.quantize.fidelity import decibels
 from arenite.verify.metrics import top1
@@ -90,6 +90,7 @@ class Study:
     model: Model
     tensor: Tensor
     part: Part | None
+    holding: Held
     float_layer: Alone | None
     continuation: Continuation | None
     along: Noise = field(default_factory=Noise)
@@ -134,14 +135,14 @@ class Study:
         """
         if self.part is None or self.float_layer is None or self.continuation is None:
             return
-        tensors = self.model.tensors
-        values = {index: stored(tensors[index], np.asarray(exact[tensors[index].name])) for index in self.part.operands}
-        rounded = {tensors[index].name: self._declared(tensors[index], real_values(tensors[index], values[index])) for index in values}
+        tensors, names = self.model.tensors, self.holding.names
+        values = {index: stored(tensors[index], np.asarray(exact[names[index]])) for index in self.part.operands}
+        rounded = {names[index]: self._declared(tensors[index], real_values(tensors[index], values[index])) for index in values}
         run(self.model, self.part, values)
         expected = self.float_layer({**exact, **rounded})
         found = {name: exact[name] for name in self.node.outputs}
         for index in self.part.results:
-            name = tensors[index].name
+            name = names[index]
             added = real_values(tensors[index], values[index]).reshape(expected[name].shape) - expected[name].astype(np.float64)
             found[name] = (exact[name].astype(np.float64) + added).astype(exact[name].dtype)
         self.itself.add(exact[self.node.output], found[self.node.output])
@@ -153,7 +154,7 @@ class Study:
 
     def _declared(self, tensor: Tensor, values: Array) -> Array:
         """`values` of the artifact's tensor in the shape and type that the float graph gives it."""
-        declared = self.graph.tensors[tensor.name]
+        declared = self.graph.tensors[self.holding.names[tensor.index]]
         return values.reshape(declared.shape).astype(declared.dtype.numpy)
 
     @property
