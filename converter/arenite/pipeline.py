@@ -39,8 +39,10 @@ from arenite.quantize import (
     LEVELS,
     Dataset,
     InputSpec,
+    MissingPair,
     QuantizedModel,
     QuantizeOptions,
+    all_missing,
     keep_float,
     load_data,
     method_flags,
@@ -176,7 +178,7 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
     history("variants", build.choice.graph)
     if build.execution.groups:
         history("partial", build.execution.graph)
-    about = _circumstances(path, options, ports, quantized, data, likely_states(graph))
+    about = _circumstances(path, options, ports, quantized, data, likely_states(graph), source.remarks)
     notes = (
         *build.partial_notes,
         *constants_in_ram(build.program),
@@ -193,6 +195,7 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
         offers=build.offers,
         cost_unit=prices.unit,
         trade_off=None if chosen is None else trade_off(chosen, _budgets(options)),
+        missing_pairs=_missing_pairs(source, graph, quantized),
     )
     report = build_report(build.program, build.execution.graph, build.plan, build.arn, about)
     traded = _curve(build.choice, prices, options) if options.ram_curve else None
@@ -497,6 +500,7 @@ def _circumstances(
     quantized: QuantizedModel,
     data: Dataset | None,
     likely: Sequence[State],
+    remarks: Sequence[str],
 ) -> Circumstances:
     finite = [value for value in quantized.sqnr_db.values() if math.isfinite(value)]
     return Circumstances(
@@ -515,6 +519,7 @@ def _circumstances(
         values=options.values,
         notes=(
             *_proposals(likely),
+            *([] if options.precision == "float32" else remarks),
             *quantized.notes,
             *_unused(options),
             *(f"{layer.name}: {note}" for layer in quantized.layers for note in layer.notes),
@@ -522,6 +527,16 @@ def _circumstances(
         calibration_warnings=_calibration_warnings(data) if data is not None else (),
         seen=quantized.inputs,
     )
+
+
+def _missing_pairs(source: Graph, graph: Graph, quantized: QuantizedModel) -> tuple[MissingPair, ...]:
+    """Of a model that comes quantized, the tensors that the file leaves without quantization."""
+    steps = {
+        layer.output: (layer.scale, layer.zero_point)
+        for layer in quantized.layers
+        if layer.scale is not None and layer.zero_point is not None
+    }
+    return all_missing(source, graph, steps, quantized.missing)
 
 
 def _calibration_warnings(data: Dataset) -> tuple[str, ...]:

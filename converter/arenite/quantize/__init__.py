@@ -4,6 +4,7 @@ from arenite.quantize.calibration_data import Dataset, InputSpec, input_specs, l
 from arenite.quantize.coarse import LEAST_DB
 from arenite.quantize.input_statistics import InputStatistics, Spread, statistics
 from arenite.quantize.methods import LEVELS, METHODS, method_flags, selected
+from arenite.quantize.missing_pairs import MissingPair, all_missing
 from arenite.quantize.model import LayerReport, QuantizedModel, QuantizeOptions, Settled, finish, keep_float, quantize, rechosen, settle
 
 __all__ = [
@@ -14,10 +15,12 @@ __all__ = [
     "InputSpec",
     "InputStatistics",
     "LayerReport",
+    "MissingPair",
     "QuantizeOptions",
     "QuantizedModel",
     "Settled",
     "Spread",
+    "all_missing",
     "finish",
     "input_specs",
     "keep_float",

@@ -39,6 +39,8 @@ LISTED = 8
 """Layers that a note names."""
 INT16_VARIANTS = ("int16_steps", "int16_weights")
 CONVERSIONS = ("Quantize", "Dequantize", "Requantize")
+METHODS_NOTE = "signal to noise of the outputs over"
+"""How the note about the methods that were tried begins."""
 COMPARED = 256
 """Samples that tell whether 256 steps are enough."""
 
@@ -144,10 +146,10 @@ def quantize(
 ) -> QuantizedModel:
     """Quantize an optimized float graph to int8.
 
-    Without `calibration`, ranges that no annotation gives are measured on synthetic inputs, and the result says so. A graph with annotations
-    of its own (an imported QDQ model) needs no data: what they do not determine stays float32 then (missing_pairs.py). Where no layer has an
-    int8 form the result is float32.
-    `progress(done, total)` counts inferences of calibration, `searching(method, done, total)` what each method has to try afterwards.
+    Without `calibration`, ranges that no annotation gives are measured on synthetic inputs, and the result says so. A graph with
+    annotations of its own (an imported QDQ model) needs no data: what they do not determine stays float32 then (missing_pairs.py). Where
+    no layer has an int8 form the result is float32. `progress(done, total)` counts inferences of calibration, `searching(method, done,
+    total)` what each method has to try afterwards.
 
     Raises QuantizationError for what has no int8 form or for unusable annotations, CalibrationError where data gives no finite ranges.
     """
@@ -417,7 +419,7 @@ def _method_notes(found: Found) -> tuple[str, ...]:
     if not found.effects:
         return ()
     figures = "; ".join(str(effect) for effect in found.effects)
-    return (f"signal to noise of the outputs over {found.judged} samples, by method: {figures}",)
+    return (f"{METHODS_NOTE} {found.judged} samples, by method: {figures}",)
 
 
 def _of(graph: Graph, quantization: Mapping[str, Quantization]) -> dict[str, Quantization]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from arenite.errors import ArtifactError
 from arenite.quantize.input_statistics import InputStatistics, Spread
+from arenite.quantize.missing_pairs import MissingPair
 from arenite.report.contents import Buffer, EdgeTranspose, KernelOffer, Layer, Limits, Report, ReportPort, ReportState
 from arenite.report.trade_off import trade_off_from_json, trade_off_to_json
 from arenite.targets.flash_size import FlashSize
@@ -39,6 +40,10 @@ def to_json(report: Report) -> dict[str, Any]:
         "optimize": report.optimize,
         "cost_unit": report.cost_unit,
         "trade_off": None if report.trade_off is None else trade_off_to_json(report.trade_off),
+        "missing_pairs": [
+            {"tensor": pair.tensor, "layer": pair.layer, "source": pair.source, "scale": pair.scale, "zero_point": pair.zero_point}
+            for pair in report.missing_pairs
+        ],
         "sqnr_db": report.sqnr_db,
         "io_layout": report.io_layout,
         "keeps_inputs": report.keeps_inputs,
@@ -124,6 +129,9 @@ def from_json(value: Mapping[str, Any], where: str) -> Report:
             optimize=value.get("optimize", "balanced"),
             cost_unit=value.get("cost_unit", ""),
             trade_off=None if value.get("trade_off") is None else trade_off_from_json(value["trade_off"]),
+            missing_pairs=tuple(
+                MissingPair(p["tensor"], p["layer"], p["source"], p["scale"], p["zero_point"]) for p in value.get("missing_pairs", ())
+            ),
         )
     except (KeyError, TypeError, IndexError) as error:
         raise ArtifactError(f"{where} is not a report of this version of `convert` ({error!r}): convert the model again") from error

@@ -11,7 +11,7 @@ from arenite.emit.program import Call, Port, Program, ProgramState, ProgramTenso
 from arenite.graph import OPERATORS, Graph, Node, Quantization
 from arenite.graph.source_ports import SourcePort
 from arenite.plan.memory_plan import MemoryPlan
-from arenite.quantize import InputStatistics, LayerReport
+from arenite.quantize import InputStatistics, LayerReport, MissingPair
 from arenite.report.contents import Buffer, EdgeTranspose, KernelOffer, Layer, Limits, Report, ReportPort, ReportState
 from arenite.report.trade_off import TradeOff
 from arenite.targets.flash_size import FlashSize
@@ -56,6 +56,7 @@ class Circumstances:
     """Of the nodes of the graph that had a choice of kernels."""
     cost_unit: str = ""
     trade_off: TradeOff | None = None
+    missing_pairs: tuple[MissingPair, ...] = ()
     seen: Mapping[str, InputStatistics] = field(default_factory=dict)
     """What calibration has seen of the inputs, by name."""
 
@@ -98,6 +99,7 @@ def build_report(program: Program, graph: Graph, plan: MemoryPlan, arn: bytes, a
         optimize=about.optimize,
         cost_unit=about.cost_unit,
         trade_off=about.trade_off,
+        missing_pairs=about.missing_pairs,
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from arenite.quantize.input_statistics import InputStatistics
+from arenite.quantize.missing_pairs import MissingPair
 from arenite.report.trade_off import TradeOff
 from arenite.targets.flash_size import FlashSize
 
@@ -194,6 +195,8 @@ class Report:
     """What the cycles of offers are, in words: estimated cycles, or what was measured."""
     trade_off: TradeOff | None = None
     """What --precision auto has measured."""
+    missing_pairs: tuple[MissingPair, ...] = ()
+    """Of a model that came quantized: the tensors that it leaves without quantization, and what they were given."""
 
     @property
     def accuracy_known(self) -> bool:

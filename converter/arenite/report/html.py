@@ -9,6 +9,9 @@ from arenite.report.arena_chart import COLOURS, arena_charts
 from arenite.report.arena_map import arena_map
 from arenite.report.contents import Report
 from arenite.report.layer_rows import layer_rows
+from arenite.report.missing_pairs import TITLES as PAIR_TITLES
+from arenite.report.missing_pairs import rows as pair_rows
+from arenite.report.missing_pairs import sentence as pair_sentence
 from arenite.report.page import render_page
 from arenite.report.trade_off import TITLES, rows, sentence
 from arenite.report.wording import operator_name
@@ -29,6 +32,9 @@ def to_html(report: Report) -> str:
         kernels=wording.kernels(report),
         kernel_rows=wording.kernel_rows(report),
         kernel_titles=wording.KERNEL_TITLES,
+        pairs=pair_rows(report.missing_pairs),
+        pairs_sentence=pair_sentence(report.missing_pairs),
+        pairs_titles=PAIR_TITLES,
         trade_off=None if report.trade_off is None else rows(report.trade_off),
         trade_off_sentence=None if report.trade_off is None else sentence(report.trade_off),
         trade_off_titles=TITLES,

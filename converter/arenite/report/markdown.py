@@ -8,6 +8,9 @@ from arenite.report import wording
 from arenite.report.arena_map import arena_map
 from arenite.report.contents import Report
 from arenite.report.layer_rows import layer_rows
+from arenite.report.missing_pairs import TITLES as PAIR_TITLES
+from arenite.report.missing_pairs import rows as pair_rows
+from arenite.report.missing_pairs import sentence as pair_sentence
 from arenite.report.trade_off import TITLES, rows, sentence
 
 
@@ -40,6 +43,7 @@ def to_markdown(report: Report) -> str:
             ),
             right_from=4,
         ),
+        *_missing_pairs(report),
         *_kernels(report),
         *_trade_off(report),
         "## Memory",
@@ -47,6 +51,14 @@ def to_markdown(report: Report) -> str:
         *_memory(report),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _missing_pairs(report: Report) -> Iterable[str]:
+    said = pair_sentence(report.missing_pairs)
+    if said is not None:
+        yield "## Missing pairs"
+        yield said
+        yield _table(PAIR_TITLES, ((_code(tensor), _code(layer), *cells) for tensor, layer, *cells in pair_rows(report.missing_pairs)))
 
 
 def _kernels(report: Report) -> Iterable[str]:

@@ -12,10 +12,15 @@ from arenite.report import wording
 from arenite.report.arena_map import arena_map
 from arenite.report.contents import Layer, Report
 from arenite.report.layer_rows import layer_rows
+from arenite.report.missing_pairs import TITLES as PAIR_TITLES
+from arenite.report.missing_pairs import rows as pair_rows
+from arenite.report.missing_pairs import sentence as pair_sentence
 from arenite.report.trade_off import TITLES, rows, sentence
 
 SUMMARY_NOTES = 4
 """`convert` prints so many notes; the report has them all."""
+SUMMARY_PAIRS = 12
+"""And so many missing pairs."""
 
 
 def render_summary(report: Report) -> Iterator[RenderableType]:
@@ -24,6 +29,7 @@ def render_summary(report: Report) -> Iterator[RenderableType]:
     yield Text(f"{report.macs:,} multiply-accumulates in {len(report.layers)} calls; {report.weight_bytes:,} bytes of constants.")
     yield Text(wording.arena(report))
     yield from render_trade_off(report)
+    yield from render_missing_pairs(report, SUMMARY_PAIRS)
     yield from _remarks(report, SUMMARY_NOTES)
     yield render_accuracy(report)
 
@@ -33,6 +39,7 @@ def render_report(report: Report, *, memory: bool = True) -> Iterator[Renderable
     yield _verdict(report)
     yield render_ports(report)
     yield render_layers(report)
+    yield from render_missing_pairs(report)
     yield from render_kernels(report)
     yield from render_trade_off(report)
     yield Text(wording.arena(report))
@@ -94,6 +101,22 @@ def render_kernels(report: Report) -> Iterator[RenderableType]:
     for row in wording.kernel_rows(report):
         table.add_row(*(Text(cell) for cell in row))
     yield table
+
+
+def render_missing_pairs(report: Report, most: int | None = None) -> Iterator[RenderableType]:
+    """What tensors without a pair were given; nothing where the file lacks none."""
+    said = pair_sentence(report.missing_pairs)
+    if said is None:
+        return
+    yield Text(said)
+    table = _table("Missing pairs")
+    for at, title in enumerate(PAIR_TITLES):
+        table.add_column(title, justify="right" if at in (2, 3) else "left", overflow="fold")
+    for row in pair_rows(report.missing_pairs[:most]):
+        table.add_row(*(Text(cell) for cell in row))
+    yield table
+    if most is not None and len(report.missing_pairs) > most:
+        yield Text(f"… and {len(report.missing_pairs) - most} more tensors in the report.")
 
 
 def render_trade_off(report: Report) -> Iterator[RenderableType]:
