@@ -1,5 +1,6 @@
 /* Bindings of integer LSTM, GRU and RNN, numerics.md §12 and §16, included where WEIGHT and EVERY are the types of weights and of the
- * states of every step (int16: x is int16 as well), VARIANT is the variant, and FUNCTION(name) and OBJECT(name) are names. */
+ * states of every step (int16: x is int16 as well), HAS_UNIT_BITS is 1 where the cells of units have scales of their own, VARIANT is the
+ * variant, and FUNCTION(name) and OBJECT(name) are names. */
 #include "arn_kernels.h"
 #include "typed_ranges.h"
 
@@ -32,7 +33,8 @@ static int is_recurrent(const arn_signature *s, int32_t gates, int every, int32_
     return arn_in(p->input_bytes, EVERY == ARN_INT8 ? 1 : 2, 2) &&
            is_size(&s->inputs[0], p->input_bytes == 1 ? ARN_INT8 : ARN_INT16, p->steps, p->batch, p->features) &&
            is_size(&s->inputs[1], WEIGHT, p->directions, rows, p->features) &&
-           is_size(&s->inputs[2], WEIGHT, p->directions, rows, p->hidden) && is_size(&s->inputs[3], ARN_INT32, p->directions, rows, 3) &&
+           is_size(&s->inputs[2], WEIGHT, p->directions, rows, p->hidden) &&
+           is_size(&s->inputs[3], ARN_INT32, p->directions, 3 * gates + (HAS_UNIT_BITS && gates == 4), p->hidden) &&
            arn_elements(&s->inputs[4], ARN_INT16) == TABLE_ENTRIES && arn_is_absent_or(&s->inputs[5], ARN_INT32, p->batch) &&
            is_absent_or_state(&s->inputs[6], p->directions, p->batch, p->hidden) &&
            (!every || (arn_is_product(arn_elements(&s->outputs[0], EVERY), y, 4) &&

@@ -19,13 +19,13 @@ OPERANDS = (0, 4, 5, 6)
 """x, lengths and the initial states: those that may be computed."""
 
 
-def largest_cells(graph: Graph, data: Dataset, nodes: Sequence[Node]) -> dict[str, float]:
-    """max |c| over all steps of all samples, initial ones included, by the result that holds the last c.
+def largest_cells(graph: Graph, data: Dataset, nodes: Sequence[Node]) -> dict[str, Floats]:
+    """max |c| of each unit, [hidden], over all steps of all samples, initial ones included, by the result that holds the last c.
 
     Of `nodes`, recurrent layers in the form that lower_recurrent.fits_recurrent accepts, those that have a cell.
     """
     nodes = [node for node in nodes if cell_of(node.op) is LSTM]
-    largest = {node.outputs[-1]: 0.0 for node in nodes}
+    largest = {node.outputs[-1]: np.zeros(node.attributes["hidden"]) for node in nodes}
     if not nodes:
         return largest
     names = [name for node in nodes for i in OPERANDS if (name := _operand(node, i)) is not None and not graph.tensors[name].is_constant]
@@ -33,7 +33,7 @@ def largest_cells(graph: Graph, data: Dataset, nodes: Sequence[Node]) -> dict[st
     for feeds in data.samples():
         values = run(feeds)
         for node in nodes:
-            largest[node.outputs[-1]] = max(largest[node.outputs[-1]], _largest(graph, node, values))
+            largest[node.outputs[-1]] = np.maximum(largest[node.outputs[-1]], _largest(graph, node, values))
     return largest
 
 
@@ -41,7 +41,7 @@ def _operand(node: Node, index: int) -> str | None:
     return node.inputs[index] if index < len(node.inputs) else None
 
 
-def _largest(graph: Graph, node: Node, values: Mapping[str, Array]) -> float:
+def _largest(graph: Graph, node: Node, values: Mapping[str, Array]) -> Floats:
     def operand(index: int, shape: tuple[int, ...]) -> Floats:
         name = _operand(node, index)
         if name is None:
@@ -57,7 +57,7 @@ def _largest(graph: Graph, node: Node, values: Mapping[str, Array]) -> float:
     bias = operand(3, (len(directions), 2, 4 * hidden)).sum(axis=1)
     h, c = (operand(index, (len(directions), batch, hidden)) for index in (5, 6))
     lengths = np.full(batch, steps) if _operand(node, 4) is None else np.clip(operand(4, (batch,)).astype(np.int64), 0, steps)
-    clip, largest = float(node.attributes["threshold"]), float(np.abs(c).max())
+    clip, largest = float(node.attributes["threshold"]), np.abs(c).max(axis=(0, 1))
     for d, reverse in enumerate(directions):
         for b in range(batch):
             own = x[: lengths[b], b] @ weight[d].T + bias[d]
@@ -66,8 +66,8 @@ def _largest(graph: Graph, node: Node, values: Mapping[str, Array]) -> float:
                 i, o, forget, g = np.split(np.clip(gates + recurrent[d] @ state, -clip, clip), 4)
                 cell = _sigmoid(forget) * cell + _sigmoid(i) * np.tanh(g)
                 state = _sigmoid(o) * np.tanh(cell)
-                largest = max(largest, float(np.abs(cell).max()))
-    return largest
+                largest = np.maximum(largest, np.abs(cell))
+    return np.asarray(largest)
 
 
 def _sigmoid(v: Floats) -> Floats:

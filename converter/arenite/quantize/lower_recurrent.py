@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,9 +159,9 @@ def wide_row_multipliers(effective: Floats, sums: Integers, bias: int) -> tuple[
     return np.minimum(steps, limits).astype(np.int64), shift, bool(np.all(steps <= limits))
 
 
-def bits_of(quantization: Quantization) -> int:
-    """p of a scale 2^−p."""
-    return -int(np.log2(scale_of(quantization)))
+def bits_of(quantization: Quantization) -> Integers:
+    """p of scales 2^−p."""
+    return np.asarray(-np.log2(quantization.scale.astype(np.float64)), np.int64)
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Numbers:
     other: NDArray[np.signedinteger[Any]]
     """R."""
     row: NDArray[np.int32]
-    """b, m_x, m_r: [directions, rows, 3]."""
+    """b, m_x, m_r: [directions, rows, 3]; of an LSTM in 16 bits [directions, 3 · rows + hidden], with p_c of each unit."""
     recurrent_bias: NDArray[np.int32] | None
     """b_r, [directions, hidden]: of a GRU with linear_before_reset."""
     shift: int
@@ -184,9 +184,9 @@ class Numbers:
 def lower_recurrent(lowering: Lowering, node: Node) -> None:
     cell = cell_of(node.op)
     assert cell is not None
-    state, *cell_state = (lowering.scale_of_steps(name) for name in last_states(node))
+    state, *cells = (_states_scale(lowering, name) for name in last_states(node))
     if node.output in lowering.int16.layers:
-        numbers, output = _int16_numbers(lowering, node, state), {"output_zero_point": 0, "output_multiplier": 0, "output_shift": 1}
+        numbers, output = _int16_numbers(lowering, node, state, cells), {"output_zero_point": 0, "output_multiplier": 0, "output_shift": 1}
         variant = lowering.int16.weights.variant
     else:
         numbers, output, variant = _int8_numbers(lowering, node, state), _output(lowering, node, state), "int8"
@@ -204,13 +204,13 @@ def lower_recurrent(lowering: Lowering, node: Node) -> None:
         **node.attributes,
         "shift": numbers.shift,
         "limit": int(min(np.rint(float(node.attributes["threshold"]) * 2.0**POINT), LARGEST_ARGUMENT)),
-        "state_bits": bits_of(state),
+        "state_bits": int(bits_of(state)),
         **output,
         "variant": variant,
     }
     if cell is LSTM:
-        operands.append(_initial(lowering, node, 6, cell_state[0]))
-        attributes["cell_bits"] = bits_of(cell_state[0])
+        operands.append(_initial(lowering, node, 6, cells[0]))
+        attributes["cell_bits"] = int(bits_of(cells[0]).min())
     if cell is GRU:
         bias = numbers.recurrent_bias
         operands.append(None if bias is None else lowering.constant(f"{node.output}/recurrent_bias", bias))
@@ -231,7 +231,13 @@ def _int8_numbers(lowering: Lowering, node: Node, state: Quantization) -> Number
     return Numbers(own.weights.astype(np.int8), other.weights.astype(np.int8), row, after, shift, {1: own.real, 2: other.real})
 
 
-def _int16_numbers(lowering: Lowering, node: Node, state: Quantization) -> Numbers:
+def _states_scale(lowering: Lowering, name: str) -> Quantization:
+    """Of a state as a layer computes it: one for each unit of some cells. Raises ValueError where there is none."""
+    chosen = lowering.steps[name]
+    return lowering.scale_of_steps(name) if chosen is None else chosen
+
+
+def _int16_numbers(lowering: Lowering, node: Node, state: Quantization, cells: Sequence[Quantization]) -> Numbers:
     """§16."""
     source, weights = lowering.source, lowering.int16.weights
     x = lowering.scale_of_steps(node.input)
@@ -241,9 +247,19 @@ def _int16_numbers(lowering: Lowering, node: Node, state: Quantization) -> Numbe
     sums = np.stack([np.abs(matrix.weights).sum(axis=-1) << 15 for matrix in (own, other)], -1)
     multipliers, shift, exact = wide_row_multipliers(effective, sums, int(max(np.abs(own_bias).max(), np.abs(other_bias).max())))
     _remark(lowering, node, 0, exact)
-    row = np.concatenate([own_bias[..., None], multipliers], -1).astype(np.int32)
+    row = np.concatenate([own_bias[..., None], multipliers], -1)
+    if cells:
+        units = np.broadcast_to(bits_of(cells[0]), (len(row), node.attributes["hidden"]))
+        row = np.concatenate([row.reshape(len(row), -1), units], -1)
     after = other_bias[:, 2 * node.attributes["hidden"] :].astype(np.int32) if _is_after(node) else None
-    return Numbers(own.weights.astype(weights.dtype), other.weights.astype(weights.dtype), row, after, shift, {1: own.real, 2: other.real})
+    return Numbers(
+        own.weights.astype(weights.dtype),
+        other.weights.astype(weights.dtype),
+        row.astype(np.int32),
+        after,
+        shift,
+        {1: own.real, 2: other.real},
+    )
 
 
 def _is_after(node: Node) -> bool:
@@ -281,8 +297,11 @@ def _initial(lowering: Lowering, node: Node, position: int, state: Quantization)
     data = None if name is None else lowering.source.tensors[name].data
     if data is None:
         return name
-    steps = quantize_steps(data, state)
-    return lowering.constant(str(name), steps, state) if steps.any() else None
+    if state.is_per_tensor:
+        steps = quantize_steps(data, state)
+        return lowering.constant(str(name), steps, state) if steps.any() else None
+    steps = quantize_steps(data.astype(np.float64) / state.scale, Quantization.per_tensor(1.0, 0))
+    return lowering.constant(str(name), steps) if steps.any() else None
 
 
 def _output(lowering: Lowering, node: Node, state: Quantization) -> dict[str, int]:

@@ -30,7 +30,7 @@ class TypedPart:
     @classmethod
     def of(cls, lowering: Lowering, int16: Int16Choice, ranges: Mapping[str, Range]) -> TypedPart:
         """`int16`: those of the layers that have 16-bit activations where they can; `ranges` as Int16Layers has them."""
-        known = {name: name for name, scale in lowering.steps.items() if scale is not None}
+        known = {name: name for name, scale in lowering.steps.items() if scale is not None and scale.is_per_tensor}
         part = cls(lowering, Typed.of(lowering.source), Int16Layers(lowering.source, lowering.target, int16, ranges, known))
         for name in lowering.source.inputs:
             if name not in lowering.quantization and name not in lowering.steps:

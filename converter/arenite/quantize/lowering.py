@@ -43,7 +43,7 @@ class Lowering:
     notes: dict[str, list[str]] = field(default_factory=dict)
     """Remarks for the report, by output tensor."""
     steps: dict[str, Quantization | None] = field(default_factory=dict)
-    """Of the tensors that are int16 (state_tensors.py); None where one holds states of several scales."""
+    """Of the tensors that are int16 (state_tensors.py); one for each unit of cells, None where a tensor holds states of several scales."""
     rounded: dict[str, dict[int, NDArray[np.float32]]] = field(default_factory=dict)
     """Constant operands as the nodes have them, by first output and position, where the stored form does not tell."""
     choices: Mapping[str, WeightChoice] = field(default_factory=dict)
@@ -61,7 +61,8 @@ class Lowering:
         for name, chosen in quantization.items():
             target.tensors[name] = Tensor(name, source.tensors[name].shape, DType.INT8, None, chosen)
         for name, scale in (steps or {}).items():
-            target.tensors[name] = Tensor(name, source.tensors[name].shape, DType.INT16, None, scale)
+            whole = scale if scale is not None and scale.is_per_tensor else None
+            target.tensors[name] = Tensor(name, source.tensors[name].shape, DType.INT16, None, whole)
         for name in source.outputs:  # a constant output: its name is for the copy that the model gives away
             tensor = source.tensors[name]
             if tensor.is_constant and tensor.dtype is DType.FLOAT32:
@@ -76,7 +77,7 @@ class Lowering:
     def scale_of_steps(self, name: str) -> Quantization:
         """Of an int16 tensor. Raises ValueError where it has no single one."""
         chosen = self.steps[name]
-        if chosen is None:
+        if chosen is None or not chosen.is_per_tensor:
             raise ValueError(f"{name} holds states of several scales")
         return chosen
 

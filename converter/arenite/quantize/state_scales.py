@@ -1,4 +1,4 @@
-"""The scales of int16 tensors: a power of two for each state of a recurrent layer.
+"""The scales of int16 tensors: a power of two for each state of a recurrent layer, or for the cell of each unit (unit_scales.py).
 
 A state that is only moved from invocation to invocation keeps the scale of the layer that reads it, also where one tensor holds several:
 that tensor has no scale of its own then. One scale for a whole tensor is needed where somebody else looks at it: at ports, and where layers
@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arenite.graph import Graph, Node, Quantization
-from arenite.graph.operators.recurrent import cell_of
+from arenite.graph.operators.recurrent import LSTM, cell_of
 from arenite.quantize.evaluation import moved
 from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.lower_recurrent import initial_states, last_states
 from arenite.quantize.ranges import Range
 from arenite.quantize.scales import symmetric_int16
 from arenite.quantize.state_tensors import StateTensors
+from arenite.quantize.unit_scales import keeps_units, unit_quantization
 
 HEADROOM = 1.25
 """Of cells, beyond the largest that calibration shows."""
@@ -55,10 +56,11 @@ class _Groups:
 
 
 def state_quantization(
-    found: StateTensors, nodes: list[Node], ranges: Mapping[str, Range], cells: Mapping[str, float]
+    found: StateTensors, nodes: list[Node], ranges: Mapping[str, Range], cells: Mapping[str, Array]
 ) -> dict[str, Quantization | None]:
-    """Of each int16 tensor: a scale 2^−p for states, None for a tensor that holds states of several scales, and the observed extremes for
-    what a recurrent layer reads. `ranges` has those of found.observed(), `cells` max |c| of any step, by the result that has the last."""
+    """Of each int16 tensor: a scale 2^−p for states, or one for each unit, None for a tensor that holds states of several scales, and the
+    observed extremes for what a recurrent layer reads. `ranges` has those of found.observed(), `cells` max |c| of any step, of each unit,
+    by the result that has the last."""
     graph = found.graph
     current = [next(node for node in graph.nodes if node.output == one.output) for one in nodes]
     starts = [name for node in current for name in initial_states(node) if name in found.names]
@@ -73,23 +75,48 @@ def state_quantization(
     limits: dict[str, float] = {}
     for name in groups.names:
         limits[groups.root(name)] = max(limits.get(groups.root(name), 1.0), reach[name])
+    by_unit = _by_unit(found, current, groups, owners, cells)
     chosen: dict[str, Quantization | None] = {}
     for name in found.names:
         if name in found.inputs:
             chosen[name] = symmetric_int16(ranges[name])
             continue
         root = groups.root(name) if name in reach else groups.root_of(owners[name])
-        chosen[name] = None if root is None else Quantization.per_tensor(2.0 ** -_bits(limits[root]), 0)
+        if root in by_unit:
+            chosen[name] = by_unit[root] if name in reach else None
+        else:
+            chosen[name] = None if root is None else Quantization.per_tensor(2.0 ** -_bits(limits[root]), 0)
+    return chosen
+
+
+def _by_unit(
+    found: StateTensors, nodes: list[Node], groups: _Groups, owners: Mapping[str, Array], cells: Mapping[str, Array]
+) -> dict[str, Quantization]:
+    """Scales of the cells that have one a unit, by the root of their group."""
+    graph, chosen = found.graph, {}
+    movement = _movement(found)
+    inputs = [name for name in graph.inputs if name in found.names]
+    for node in nodes:
+        if node.output not in found.wide or cell_of(node.op) is not LSTM:
+            continue
+        last, start = last_states(node)[1], node.inputs[6] if len(node.inputs) > 6 else None
+        start = start if start in found.names else None
+        members = {name for name in groups.names if groups.root(name) == groups.root(last)}
+        numbers = [groups.names.index(name) for name in members]
+        holders = [name for name in found.names if name in owners and np.isin(owners[name], numbers).any()]
+        seen = not members <= {last, start} or any(_is_seen(found, name) for name in holders)
+        if not seen and keeps_units(graph, movement, inputs, last, start):
+            chosen[groups.root(last)] = unit_quantization(cells[last])
     return chosen
 
 
 def _join_node(
-    graph: Graph, node: Node, groups: _Groups, reach: dict[str, float], ranges: Mapping[str, Range], cells: Mapping[str, float]
+    graph: Graph, node: Node, groups: _Groups, reach: dict[str, float], ranges: Mapping[str, Range], cells: Mapping[str, Array]
 ) -> None:
     """What a layer starts from and where it ends, h and c each."""
     for index, (position, last) in enumerate(zip((5, 6), last_states(node), strict=False)):
         start = node.inputs[position] if position < len(node.inputs) else None
-        largest = cells[last] * HEADROOM if index == 1 else 0.0
+        largest = float(cells[last].max()) * HEADROOM if index == 1 else 0.0
         if start is not None:
             data = graph.tensors[start].data
             largest = max(largest, _largest(ranges[start]) if data is None else float(np.abs(data).max(initial=0.0)))
@@ -106,7 +133,7 @@ def _owners(found: StateTensors, groups: _Groups, nodes: list[Node]) -> dict[str
     """For each element of each int16 tensor the number of the state that it is or becomes, −1 where it is of none. States are joined where
     an element is of both."""
     graph, numbers = found.graph, {name: i for i, name in enumerate(groups.names)}
-    movement = [node for node in graph.nodes if node.op in CARRYING and node.output in found.names and _is_movement(found, node)]
+    movement = _movement(found)
     inputs = [name for name in graph.inputs if name in found.names]
     owners = {name: np.full(graph.tensors[name].shape, -1) for name in inputs}
     for name in inputs:
@@ -119,7 +146,7 @@ def _owners(found: StateTensors, groups: _Groups, nodes: list[Node]) -> dict[str
     for name in groups.names:
         owners.setdefault(name, np.full(graph.tensors[name].shape, numbers[name]))
     for node in nodes:
-        if node.output in found.every:
+        if node.output in found.wide and node.output not in last_states(node):
             owners[node.output] = np.full(graph.tensors[node.output].shape, numbers[last_states(node)[0]])
     _move(graph, movement, owners)
     for state in graph.states:
@@ -132,8 +159,13 @@ def _owners(found: StateTensors, groups: _Groups, nodes: list[Node]) -> dict[str
     return owners
 
 
-def _is_movement(found: StateTensors, node: Node) -> bool:
-    return all(name in found.names or found.graph.tensor(name).is_constant for name in node.inputs)
+def _movement(found: StateTensors) -> list[Node]:
+    """Of int16 tensors, which their conversion is not."""
+
+    def is_movement(node: Node) -> bool:
+        return all(name in found.names or found.graph.tensor(name).is_constant for name in node.inputs)
+
+    return [node for node in found.graph.nodes if node.op in CARRYING and node.output in found.names and is_movement(node)]
 
 
 def _move(graph: Graph, movement: list[Node], values: dict[str, Array]) -> None:

@@ -23,8 +23,8 @@ class StateTensors:
     graph: Graph
     names: frozenset[str]
     inputs: frozenset[str] = frozenset()
-    every: frozenset[str] = frozenset()
-    """Those that hold the states of every step."""
+    wide: frozenset[str] = frozenset()
+    """The recurrent layers with 16-bit activations, by first output."""
 
     def observed(self, nodes: list[Node]) -> list[str]:
         """Those of which calibration must tell the range: what recurrent layers read and start from."""
@@ -57,7 +57,7 @@ def find_state_tensors(
     names |= _convert_operands(graph, nodes, names)
     inputs = _convert_inputs(graph, [n for n in nodes if n.input not in names and (n.input in coarse or n.output in wide)])
     _convert_readers(graph, names, typed, wide)
-    return StateTensors(graph, frozenset(names | inputs), frozenset(inputs), frozenset(every))
+    return StateTensors(graph, frozenset(names | inputs), frozenset(inputs), frozenset(wide))
 
 
 def _between(graph: Graph, nodes: list[Node], typed: Set[str], every: set[str], wide: Set[str]) -> set[str]:

@@ -30,6 +30,10 @@ class WideDirection(Direction):
     def beyond(p: Any) -> int:
         return 0
 
+    @staticmethod
+    def bits_of_cells(p: Any, units: Int64) -> Int64:
+        return units & 15  # whatever a damaged model says
+
 
 KERNELS: dict[tuple[str, str], Callable[..., None]] = {
     **recurrent_kernels("int16_steps", WideDirection),

@@ -18,7 +18,7 @@ ONE = 1 << 15
 WIDEST = 1 << 46
 
 
-def shifted(value: Array, shift: int) -> Int64:
+def shifted(value: Array, shift: int | Int64) -> Int64:
     """⌊(v + 2^(shift − 1)) / 2^shift⌋: rounded half up."""
     return np.asarray((value + (np.int64(1) << (shift - 1))) >> shift)
 
@@ -72,6 +72,8 @@ class Direction:
     row: Int64
     recurrent_bias: Int64
     functions: Functions
+    cell_bits: Int64
+    """p_c, of the layer or of each unit."""
 
     def own(self, x: Int64, rows: slice) -> Int64:
         """A · m_x, with the row's bias."""
@@ -90,6 +92,11 @@ class Direction:
         """What they have beyond a sequence's end."""
         return int(p.output_zero_point)
 
+    @staticmethod
+    def bits_of_cells(p: Any, units: Int64) -> Int64:
+        """p_c, [directions, hidden or 1], of what lies behind the rows."""
+        return np.full((p.directions, 1), p.cell_bits, np.int64)
+
     def argument(self, value: Int64, shift: int) -> Int64:
         return np.clip(shifted(value, shift), -self.p.limit, self.p.limit)
 
@@ -97,8 +104,9 @@ class Direction:
         p, f, every = self.p, self.functions, slice(None)
         i, o, forget, g = np.split(self.argument(self.own(x, every) + self.other(h, every), p.shift), 4)
         i, o, forget, g = f.sigmoid(i), f.sigmoid(o), f.sigmoid(forget), f.tanh(g)
-        c = limited(shifted(((forget * c) << (15 - p.cell_bits)) + i * g, 30 - p.cell_bits))
-        return limited(shifted(o * f.tanh(c << (15 - p.cell_bits)), 30 - p.state_bits)), c
+        up = 15 - self.cell_bits
+        c = limited(shifted(((forget * c) << up) + i * g, 15 + up))
+        return limited(shifted(o * f.tanh(c << up), 30 - p.state_bits)), c
 
     def gru(self, x: Int64, h: Int64) -> Int64:
         p, f, n = self.p, self.functions, self.p.hidden
@@ -120,13 +128,15 @@ class Direction:
 def _directions(
     p: Any, gates: int, operands: tuple[Array | None, ...], recurrent_bias: Array | None, kind: type[Direction]
 ) -> list[Direction]:
-    weight, recurrent, row, table = (np.asarray(array, np.int64) for array in operands[1:5])
+    weight, recurrent, numbers, table = (np.asarray(array, np.int64) for array in operands[1:5])
     n = p.hidden
     bias = np.zeros((p.directions, n), np.int64) if recurrent_bias is None else recurrent_bias.astype(np.int64).reshape(-1, n)
     functions = Functions(table.reshape(-1))
     w, r = weight.reshape(p.directions, gates * n, -1), recurrent.reshape(p.directions, gates * n, n)
-    row = row.reshape(p.directions, -1, 3)
-    return [kind(p, w[d], r[d], row[d], bias[d], functions) for d in range(p.directions)]
+    numbers = numbers.reshape(p.directions, -1)
+    row = numbers[:, : 3 * gates * n].reshape(p.directions, -1, 3)
+    cell_bits = kind.bits_of_cells(p, numbers[:, 3 * gates * n :]) if gates == 4 else numbers
+    return [kind(p, w[d], r[d], row[d], bias[d], functions, cell_bits[d]) for d in range(p.directions)]
 
 
 def _sequences(p: Any, lengths: Array | None) -> Iterator[tuple[int, int, list[int]]]:

@@ -14,8 +14,9 @@ static void step(const lstm_layer *layer, int32_t d, const void *x, int16_t *h, 
     const arn_lstm_params *p = layer->p;
     const int32_t n = p->hidden;
     const ARN_WEIGHT *w = layer->weight + d * 4 * n * p->features, *r = layer->recurrent + d * 4 * n * n;
+    const int32_t *rows = layer->row + d * (4 * ARN_ROW_NUMBERS + ARN_HAS_UNIT_BITS) * n;
     for (int32_t j = 0; j < n; j++) {
-        const int32_t *row = layer->row + (d * 4 * n + j) * ARN_ROW_NUMBERS; /* of the first gate */
+        const int32_t *row = rows + j * ARN_ROW_NUMBERS; /* of the first gate */
         arn_sum own[4], other[4] = {0, 0, 0, 0};
         for (int32_t gate = 0; gate < 4; gate++) {
             own[gate] = arn_begun(row[gate * n * ARN_ROW_NUMBERS]);
@@ -28,8 +29,8 @@ static void step(const lstm_layer *layer, int32_t d, const void *x, int16_t *h, 
         }
         const int32_t i = arn_sigmoid_s16(layer->table, a[0]), o = arn_sigmoid_s16(layer->table, a[1]);
         const int32_t f = arn_sigmoid_s16(layer->table, a[2]), g = arn_tanh_s16(layer->table, a[3]);
-        const int32_t up = 15 - p->cell_bits;
-        c[j] = arn_limited_s16(arn_shifted((int64_t)f * c[j] * ((int64_t)1 << up) + (int64_t)i * g, 30 - p->cell_bits));
+        const int32_t up = 15 - (ARN_HAS_UNIT_BITS ? rows[4 * ARN_ROW_NUMBERS * n + j] & 15 : p->cell_bits);
+        c[j] = arn_limited_s16(arn_shifted((int64_t)f * c[j] * ((int64_t)1 << up) + (int64_t)i * g, 15 + up));
         layer->next[j] =
             arn_limited_s16(arn_shifted((int64_t)o * arn_tanh_s16(layer->table, c[j] * ((int32_t)1 << up)), 30 - p->state_bits));
     }

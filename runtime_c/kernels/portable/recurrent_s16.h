@@ -7,8 +7,9 @@
 
 #include "recurrent.h"
 
-#define ARN_UNITS     2 /* whose sums are computed together */
-#define ARN_BIAS_BITS 4 /* fractional bits that a bias has beyond a gate's argument */
+#define ARN_HAS_UNIT_BITS 1 /* cells have a scale a unit, behind the rows of a direction */
+#define ARN_UNITS         2 /* whose sums are computed together */
+#define ARN_BIAS_BITS     4 /* fractional bits that a bias has beyond a gate's argument */
 
 typedef uint64_t arn_sum;
 typedef int16_t arn_every; /* of the states of every step */

@@ -71,6 +71,12 @@ def _is_integer(attributes: Attributes) -> bool:
     return attributes.get("variant") in INTEGER_VARIANTS
 
 
+def _row_shape(cell: Cell, directions: int, hidden: int, attributes: Attributes) -> Shape:
+    if cell.has_cell and attributes["variant"] != "int8":
+        return (directions, (3 * cell.gates + 1) * hidden)
+    return (directions, cell.gates * hidden, 3)
+
+
 def _sizes(cell: Cell, inputs: Inputs, attributes: Attributes) -> tuple[int, int, int, int, int]:
     """steps, batch, inputs, hidden, directions. Raises ValueError where the operands do not fit each other."""
     x, weight, recurrent = (given(inputs, i).shape for i in range(3))
@@ -82,7 +88,7 @@ def _sizes(cell: Cell, inputs: Inputs, attributes: Attributes) -> tuple[int, int
     if cell.has_cell:
         expected += [state, (directions, 3 * hidden)]
     if _is_integer(attributes):
-        expected = [(directions, cell.gates * hidden, 3), (TABLE_INTERVALS + 1,), (x[1],), state]
+        expected = [_row_shape(cell, directions, hidden, attributes), (TABLE_INTERVALS + 1,), (x[1],), state]
         if cell.has_cell:
             expected.append(state)
         if cell is GRU:
@@ -182,11 +188,14 @@ def _operator(cell: Cell, every: bool) -> Operator:
             Operand("initial_c", "[directions, batch, hidden]", optional=True),
             Operand("peephole", "[directions, 3 · hidden]: P", optional=True),
         ]
+    row = f"int32 [directions, {cell.gates} · hidden, 3]: of each row b, m_x, m_r"
+    if cell.has_cell:
+        row += f"; of int16 [directions, {3 * cell.gates + 1} · hidden], with p_c of each unit behind them"
     integer_operands = [
         Operand("x", "int8 or int16 [steps, batch, features]"),
         Operand("weight", f"int8 or int16 [directions, {cell.gates} · hidden, features]: W", constant=True),
         Operand("recurrent", f"int8 or int16 [directions, {cell.gates} · hidden, hidden]: R", constant=True),
-        Operand("row", f"int32 [directions, {cell.gates} · hidden, 3]: of each row b, m_x, m_r", constant=True),
+        Operand("row", row, constant=True),
         Operand("table", f"int16 [{TABLE_INTERVALS + 1}]: tanh", constant=True),
         Operand("lengths", "int32 [batch]: steps of each sequence", optional=True),
         Operand("initial_h", "int16 [directions, batch, hidden]", optional=True),
@@ -244,7 +253,7 @@ _OWN = {
     "Gru": (Param("linear_before_reset", "0 or 1"),),
     "Rnn": (),
 }
-_INTEGER_OWN = {"Lstm": (Param("cell_bits", "p_c, 0 … 15"),), "Gru": _OWN["Gru"], "Rnn": ()}
+_INTEGER_OWN = {"Lstm": (Param("cell_bits", "p_c, 0 … 15; of int16 the least"),), "Gru": _OWN["Gru"], "Rnn": ()}
 
 
 def _float_params(cell: Cell) -> tuple[Param, ...]:
