@@ -1382,7 +1382,7 @@ typedef struct arn_lstm_params {
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
     int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */
-    int32_t cell_bits;         /* p_c, 0 … 15 */
+    int32_t cell_bits;         /* p_c, 0 … 15; of int16 the least */
 } arn_lstm_params;
 
 /* On elements that are not quantized. */
@@ -1415,7 +1415,7 @@ typedef struct arn_lstm_last_params {
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
     int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */
-    int32_t cell_bits;         /* p_c, 0 … 15 */
+    int32_t cell_bits;         /* p_c, 0 … 15; of int16 the least */
 } arn_lstm_last_params;
 
 /* On elements that are not quantized. */
