@@ -38,6 +38,7 @@ VARIANTS = {
     "int16_steps": 2,
     "int16_weights": 3,
     "int4": 4,
+    "int32_steps": 5,
     "paired": 8,
     "planes": 9,
     "planes_2": 14,
@@ -472,7 +473,7 @@ OPERATORS = (
     Operator(
         "Quantize",
         16,
-        ("int8", "int16_steps"),
+        ("int8", "int16_steps", "int32_steps"),
         (
             Field("count"),
             Field("scale", is_float=True),

@@ -149,6 +149,7 @@ typedef enum arn_variant {
     ARN_VARIANT_INT16_STEPS = 2,
     ARN_VARIANT_INT16_WEIGHTS = 3,
     ARN_VARIANT_INT4 = 4,
+    ARN_VARIANT_INT32_STEPS = 5,
     ARN_VARIANT_PAIRED = 8,
     ARN_VARIANT_PLANES = 9,
     ARN_VARIANT_PLANES_2 = 14,
@@ -544,7 +545,7 @@ typedef struct arn_fill_params {
     int32_t value; /* −128…127 */
 } arn_fill_params;
 
-/* Quantize: float32 to int8 or int16; scale and zero point are the output tensor's quantization. */
+/* Quantize: float32 to int8, int16, or 24 bits in int32; scale and zero point are the output tensor's quantization. */
 typedef struct arn_quantize_params {
     int32_t count; /* elements */
     float scale;
@@ -1381,7 +1382,7 @@ typedef struct arn_lstm_params {
     int32_t output_zero_point; /* of the states of every step in int8; 0 where these are not given */
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
-    int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */
+    int32_t input_bytes;       /* of an element of x, 1, 2 or 4: int8, int16, or with int16 states of every step int32 */
     int32_t cell_bits;         /* p_c, 0 … 15; of int16 the least */
 } arn_lstm_params;
 
@@ -1414,7 +1415,7 @@ typedef struct arn_lstm_last_params {
     int32_t output_zero_point; /* of the states of every step in int8; 0 where these are not given */
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
-    int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */
+    int32_t input_bytes;       /* of an element of x, 1, 2 or 4: int8, int16, or with int16 states of every step int32 */
     int32_t cell_bits;         /* p_c, 0 … 15; of int16 the least */
 } arn_lstm_last_params;
 
@@ -1447,7 +1448,7 @@ typedef struct arn_gru_params {
     int32_t output_zero_point;   /* of the states of every step in int8; 0 where these are not given */
     int32_t output_multiplier;   /* below 2^15 */
     int32_t output_shift;        /* 1 … 30 */
-    int32_t input_bytes;         /* of an element of x, 1 or 2: int8 or int16 */
+    int32_t input_bytes;         /* of an element of x, 1, 2 or 4: int8, int16, or with int16 states of every step int32 */
     int32_t linear_before_reset; /* 0 or 1 */
 } arn_gru_params;
 
@@ -1480,7 +1481,7 @@ typedef struct arn_gru_last_params {
     int32_t output_zero_point;   /* of the states of every step in int8; 0 where these are not given */
     int32_t output_multiplier;   /* below 2^15 */
     int32_t output_shift;        /* 1 … 30 */
-    int32_t input_bytes;         /* of an element of x, 1 or 2: int8 or int16 */
+    int32_t input_bytes;         /* of an element of x, 1, 2 or 4: int8, int16, or with int16 states of every step int32 */
     int32_t linear_before_reset; /* 0 or 1 */
 } arn_gru_last_params;
 
@@ -1513,7 +1514,7 @@ typedef struct arn_rnn_params {
     int32_t output_zero_point; /* of the states of every step in int8; 0 where these are not given */
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
-    int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */
+    int32_t input_bytes;       /* of an element of x, 1, 2 or 4: int8, int16, or with int16 states of every step int32 */
 } arn_rnn_params;
 
 /* On elements that are not quantized. */
@@ -1544,7 +1545,7 @@ typedef struct arn_rnn_last_params {
     int32_t output_zero_point; /* of the states of every step in int8; 0 where these are not given */
     int32_t output_multiplier; /* below 2^15 */
     int32_t output_shift;      /* 1 … 30 */
-    int32_t input_bytes;       /* of an element of x, 1 or 2: int8 or int16 */
+    int32_t input_bytes;       /* of an element of x, 1, 2 or 4: int8, int16, or with int16 states of every step int32 */
 } arn_rnn_last_params;
 
 /* On elements that are not quantized. */

@@ -341,6 +341,7 @@ extern const arn_kernel arn_kernel_gru_last_int16_weights;
 extern const arn_kernel arn_kernel_rnn_int16_weights;
 extern const arn_kernel arn_kernel_rnn_last_int16_weights;
 extern const arn_kernel arn_kernel_quantize_int16_steps;
+extern const arn_kernel arn_kernel_quantize_int32_steps;
 extern const arn_kernel arn_kernel_dequantize_int16_steps;
 extern const arn_kernel arn_kernel_requantize_int16_steps;
 extern const arn_kernel arn_kernel_lstm_float32;

@@ -454,7 +454,7 @@ void arn_rnn_s8(const arn_rnn_params *p, const void *x, const int8_t *weight, co
 void arn_rnn_last_s8(const arn_rnn_last_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                      const int16_t *table, const int32_t *lengths, const int16_t *initial_h, int16_t *y_h, void *scratch);
 
-/* §16: LSTM, GRU, RNN on int16, weights of 8 and of 16 bits. As §12 has them; x is int16. */
+/* §16: LSTM, GRU, RNN on int16, weights of 8 and of 16 bits. As §12 has them; x is int16 or int32. */
 void arn_lstm_s16(const arn_lstm_params *p, const void *x, const int8_t *weight, const int8_t *recurrent, const int32_t *row,
                   const int16_t *table, const int32_t *lengths, const int16_t *initial_h, const int16_t *initial_c, int16_t *y,
                   int16_t *y_h, int16_t *y_c, void *scratch);
@@ -491,6 +491,7 @@ void arn_rnn_last_s16_w16(const arn_rnn_last_params *p, const void *x, const int
 
 /* §12, int16 with a scale. y may be x, where it is no wider. */
 void arn_quantize_f32_s16(const arn_quantize_params *p, const float *x, int16_t *y);
+void arn_quantize_f32_s32(const arn_quantize_params *p, const float *x, int32_t *y); /* §16, 24 bits */
 void arn_dequantize_s16_f32(const arn_dequantize_params *p, const int16_t *x, float *y);
 void arn_requantize_s16_s8(const arn_requantize_params *p, const int16_t *x, int8_t *y);
 

@@ -274,6 +274,7 @@ static const arn_kernel *const KERNELS[] = {
     &arn_kernel_rnn_int16_weights,
     &arn_kernel_rnn_last_int16_weights,
     &arn_kernel_quantize_int16_steps,
+    &arn_kernel_quantize_int32_steps,
     &arn_kernel_dequantize_int16_steps,
     &arn_kernel_requantize_int16_steps,
     &arn_kernel_lstm_float32,

@@ -1,5 +1,5 @@
 /* Bindings of integer LSTM, GRU and RNN, numerics.md §12 and §16, included where WEIGHT and EVERY are the types of weights and of the
- * states of every step (int16: x is int16 as well), HAS_UNIT_BITS is 1 where the cells of units have scales of their own, VARIANT is the
+ * states of every step (int16: x is int16 or int32), HAS_UNIT_BITS is 1 where the cells of units have scales of their own, VARIANT is the
  * variant, and FUNCTION(name) and OBJECT(name) are names. */
 #include "arn_kernels.h"
 #include "typed_ranges.h"
@@ -30,8 +30,9 @@ static int is_recurrent(const arn_signature *s, int32_t gates, int every, int32_
         return 0;
     }
     const int32_t rows = gates * p->hidden, y[4] = {p->steps, p->directions, p->batch, p->hidden};
-    return arn_in(p->input_bytes, EVERY == ARN_INT8 ? 1 : 2, 2) &&
-           is_size(&s->inputs[0], p->input_bytes == 1 ? ARN_INT8 : ARN_INT16, p->steps, p->batch, p->features) &&
+    const arn_dtype input = p->input_bytes == 1 ? ARN_INT8 : p->input_bytes == 2 ? ARN_INT16 : ARN_INT32;
+    return (p->input_bytes == 2 || p->input_bytes == (EVERY == ARN_INT8 ? 1 : 4)) &&
+           is_size(&s->inputs[0], input, p->steps, p->batch, p->features) &&
            is_size(&s->inputs[1], WEIGHT, p->directions, rows, p->features) &&
            is_size(&s->inputs[2], WEIGHT, p->directions, rows, p->hidden) &&
            is_size(&s->inputs[3], ARN_INT32, p->directions, 3 * gates + (HAS_UNIT_BITS && gates == 4), p->hidden) &&

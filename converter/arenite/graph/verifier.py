@@ -15,7 +15,7 @@ from arenite.graph.tensor import DType, Tensor
 
 _GIVEN_SHAPE = ("StridedCopy", "Fill")
 """Their shapes follow from a memory plan, not from operands."""
-_STEPS = {"int8": DType.INT8, "int16_steps": DType.INT16}
+_STEPS = {"int8": DType.INT8, "int16_steps": DType.INT16, "int32_steps": DType.INT32}
 """What Quantize makes of float32 and Dequantize reads, by variant."""
 _BROADCASTING = ("Add", "Sub", "Mul", "Div", "Max", "Min", "Pow", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitShift", "Mod")
 _VECTORS_FROM = {"Conv": 2, "DepthwiseConv": 2, "FullyConnected": 2, "BatchNormalization": 1}

@@ -244,7 +244,8 @@ def _int16_numbers(lowering: Lowering, node: Node, state: Quantization, cells: S
     own, other = (wide_matrix(_float64(source.tensor(node.inputs[i])), weights.largest) for i in (1, 2))
     own_bias, other_bias = (np.rint(bias * 2.0**BIAS_POINT).astype(np.int64) for bias in biases(source, node))
     effective = np.stack([scale_of(x) * own.scale, scale_of(state) * other.scale], -1) * 2.0**POINT
-    sums = np.stack([np.abs(matrix.weights).sum(axis=-1) << 15 for matrix in (own, other)], -1)
+    bits = 23 if x.bits == 24 else 15
+    sums = np.stack([np.abs(own.weights).sum(axis=-1) << bits, np.abs(other.weights).sum(axis=-1) << 15], -1)
     multipliers, shift, exact = wide_row_multipliers(effective, sums, int(max(np.abs(own_bias).max(), np.abs(other_bias).max())))
     _remark(lowering, node, 0, exact)
     row = np.concatenate([own_bias[..., None], multipliers], -1)

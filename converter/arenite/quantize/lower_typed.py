@@ -87,7 +87,7 @@ class TypedPart:
             self._alias(node)
             return
         if len(node.inputs) == 1 and node.input not in steps and not lowering.is_constant(node.input):
-            variant = {"variant": "int16_steps"}
+            variant = {"variant": "int32_steps" if target.tensors[node.output].dtype is DType.INT32 else "int16_steps"}
             target.nodes.append(Node("Quantize", node.name, (self._operand(node.input),), (node.output,), variant, node.origins))
             return
         inputs = tuple(self._steps_operand(name, node.output) for name in node.inputs)
@@ -102,7 +102,7 @@ class TypedPart:
         version = self.int16.versions[node.input]
         chosen, target = self.lowering.target.tensors[version].quantization, self.lowering.target
         self.lowering.steps[node.output] = chosen
-        target.tensors[node.output] = replace(target.tensors[node.output], quantization=chosen)
+        target.tensors[node.output] = replace(target.tensors[node.output], dtype=DType.INT16, quantization=chosen)
         target.nodes.append(replace(node, inputs=(version,)))
 
     def _steps_operand(self, name: str | None, output: str) -> str | None:

@@ -43,7 +43,8 @@ class Lowering:
     notes: dict[str, list[str]] = field(default_factory=dict)
     """Remarks for the report, by output tensor."""
     steps: dict[str, Quantization | None] = field(default_factory=dict)
-    """Of the tensors that are int16 (state_tensors.py); one for each unit of cells, None where a tensor holds states of several scales."""
+    """Of the tensors that are int16, or int32 (state_tensors.py, fine_inputs.py); one for each unit of cells, None where a tensor holds
+    states of several scales."""
     rounded: dict[str, dict[int, NDArray[np.float32]]] = field(default_factory=dict)
     """Constant operands as the nodes have them, by first output and position, where the stored form does not tell."""
     choices: Mapping[str, WeightChoice] = field(default_factory=dict)
@@ -62,7 +63,8 @@ class Lowering:
             target.tensors[name] = Tensor(name, source.tensors[name].shape, DType.INT8, None, chosen)
         for name, scale in (steps or {}).items():
             whole = scale if scale is not None and scale.is_per_tensor else None
-            target.tensors[name] = Tensor(name, source.tensors[name].shape, DType.INT16, None, whole)
+            dtype = DType.INT32 if whole is not None and whole.bits == 24 else DType.INT16
+            target.tensors[name] = Tensor(name, source.tensors[name].shape, dtype, None, whole)
         for name in source.outputs:  # a constant output: its name is for the copy that the model gives away
             tensor = source.tensors[name]
             if tensor.is_constant and tensor.dtype is DType.FLOAT32:

@@ -17,6 +17,7 @@ from arenite.quantize.edges import IO, with_edges
 from arenite.quantize.execution import versions
 from arenite.quantize.features import GAIN_DB, GOOD_DB, POOR_DB, uneven_tensors, vector_inputs
 from arenite.quantize.fidelity import Fidelity, measure
+from arenite.quantize.fine_inputs import fine_inputs
 from arenite.quantize.four_bits import four_bit_layers, stored_in_four_bits
 from arenite.quantize.input_statistics import InputStatistics, input_statistics
 from arenite.quantize.int16_choice import WEIGHTS, Int16Choice
@@ -253,10 +254,15 @@ def settle(
 
 
 def _unknown(graph: Graph, options: QuantizeOptions) -> frozenset[str]:
-    """What nothing determines, but for what recurrent layers carry on, which has scales of its own."""
-    typed = _typed(graph, options)
-    found = find_state_tensors(graph, typed, _apart(options))
-    return frozenset(undetermined(found.graph, typed, found.names)).intersection(graph.tensors)
+    """What nothing determines, but for what recurrent layers carry on, which has scales of its own. What moves elements of such a tensor is
+    float32 with it, and then its result may be one as well."""
+    while True:
+        typed = _typed(graph, options)
+        found = find_state_tensors(graph, typed, _apart(options))
+        more = frozenset(undetermined(found.graph, typed, found.names | _apart(options))).intersection(graph.tensors)
+        if more <= options.unknown:
+            return options.unknown
+        options = replace(options, unknown=options.unknown | more)
 
 
 def rechosen(
@@ -339,7 +345,8 @@ def _begin(
     known.update(observe(graph, data, missing, progress) if missing else {})
     histograms = {name: known[name] for name in unknown}
     ranges = {name: _range(graph, name, histogram, options) for name, histogram in histograms.items()}
-    steps = state_quantization(found, recurrent, ranges, largest_cells(graph, data, recurrent))
+    fine = fine_inputs(graph, sorted(found.inputs), ranges, _inspected(graph, data, COMPARED), wide, int16.layers)
+    steps = state_quantization(found, recurrent, ranges, largest_cells(graph, data, recurrent), fine)
     return _Begun(Draft(graph, ranges, typed, found.names | apart, steps, int16=int16), histograms)
 
 

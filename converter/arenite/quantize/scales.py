@@ -8,6 +8,7 @@ would cost a neighbour its precision, the tensors stay apart and lowering puts a
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import replace
 
 import numpy as np
 
@@ -56,6 +57,13 @@ def symmetric_int16(values: Range) -> Quantization:
     """int16 quantization with zero point 0: the greatest magnitude becomes 32767."""
     largest = max(abs(values.low), abs(values.high), SMALLEST_SCALE * 32767)
     return Quantization.per_tensor(largest / 32767, 0)
+
+
+def symmetric_int24(values: Range) -> Quantization:
+    """The same with 24 bits, held in int32: the greatest magnitude becomes 2^23 − 1."""
+    steps = (1 << 23) - 1
+    scale = max(abs(values.low), abs(values.high), SMALLEST_SCALE * steps) / steps
+    return replace(Quantization.per_tensor(scale, 0), bits=24)
 
 
 def representable(quantization: Quantization) -> Range:

@@ -7,7 +7,7 @@ of other kinds read it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from arenite.quantize.evaluation import moved
 from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.lower_recurrent import initial_states, last_states
 from arenite.quantize.ranges import Range
-from arenite.quantize.scales import symmetric_int16
+from arenite.quantize.scales import symmetric_int16, symmetric_int24
 from arenite.quantize.state_tensors import StateTensors
 from arenite.quantize.unit_scales import keeps_units, unit_quantization
 
@@ -56,11 +56,11 @@ class _Groups:
 
 
 def state_quantization(
-    found: StateTensors, nodes: list[Node], ranges: Mapping[str, Range], cells: Mapping[str, Array]
+    found: StateTensors, nodes: list[Node], ranges: Mapping[str, Range], cells: Mapping[str, Array], fine: Set[str]
 ) -> dict[str, Quantization | None]:
     """Of each int16 tensor: a scale 2^−p for states, or one for each unit, None for a tensor that holds states of several scales, and the
     observed extremes for what a recurrent layer reads. `ranges` has those of found.observed(), `cells` max |c| of any step, of each unit,
-    by the result that has the last."""
+    by the result that has the last, `fine` what is read in 24 bits (fine_inputs.py)."""
     graph = found.graph
     current = [next(node for node in graph.nodes if node.output == one.output) for one in nodes]
     starts = [name for node in current for name in initial_states(node) if name in found.names]
@@ -79,7 +79,7 @@ def state_quantization(
     chosen: dict[str, Quantization | None] = {}
     for name in found.names:
         if name in found.inputs:
-            chosen[name] = symmetric_int16(ranges[name])
+            chosen[name] = symmetric_int24(ranges[name]) if name in fine else symmetric_int16(ranges[name])
             continue
         root = groups.root(name) if name in reach else groups.root_of(owners[name])
         if root in by_unit:

@@ -83,6 +83,7 @@ KERNELS: dict[tuple[str, str], Kernel] = {
     ("Quantize", "int8"): conversion.quantize,
     ("Dequantize", "int8"): conversion.dequantize,
     ("Quantize", "int16_steps"): conversion.quantize_int16,
+    ("Quantize", "int32_steps"): conversion.quantize_int32,
     ("Dequantize", "int16_steps"): conversion.dequantize,
     ("Conv", "float32"): convolution.conv_float32,
     ("DepthwiseConv", "float32"): convolution.depthwise_conv_float32,

@@ -1,4 +1,4 @@
-"""Quantize, Dequantize: docs/numerics.md §1, to and from int16 §12."""
+"""Quantize, Dequantize: docs/numerics.md §1, to and from int16 §12, to int32 §16."""
 
 from __future__ import annotations
 
@@ -31,8 +31,17 @@ def dequantize(p: Any, x: Array, y: Array) -> None:
     y.reshape(-1)[...] = dequantize_values(x.reshape(-1), p.scale, p.zero_point)
 
 
-def quantize_int16(p: Any, x: Array, y: Array) -> None:
-    """clamp16(rint(x / s)); NaN gives 0."""
+def _quantize_steps(p: Any, x: Array, y: Array, low: int, high: int) -> None:
+    """clamp(rint(x / s)); NaN gives 0."""
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.rint(x.reshape(-1).astype(np.float32) / np.float32(p.scale))
-    y.reshape(-1)[...] = np.clip(np.where(np.isnan(steps), np.float32(0), steps), -(1 << 15), (1 << 15) - 1)
+    y.reshape(-1)[...] = np.clip(np.where(np.isnan(steps), np.float32(0), steps), low, high)
+
+
+def quantize_int16(p: Any, x: Array, y: Array) -> None:
+    _quantize_steps(p, x, y, -(1 << 15), (1 << 15) - 1)
+
+
+def quantize_int32(p: Any, x: Array, y: Array) -> None:
+    """Of 24 bits."""
+    _quantize_steps(p, x, y, -(1 << 23), 1 << 23)

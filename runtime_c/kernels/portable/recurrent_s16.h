@@ -1,5 +1,5 @@
 /* LSTM, GRU and RNN on int16, docs/numerics.md §16: what the bodies of their kernels need. Included where ARN_WEIGHT is the type of weights
- * and ARN_DOTS names the function below that has it. */
+ * and ARN_DOTS and ARN_WIDE_DOTS name the functions below that have it, for x of int16 and of int32. */
 #ifndef ARN_PORTABLE_RECURRENT_S16_H
 #define ARN_PORTABLE_RECURRENT_S16_H
 
@@ -17,6 +17,8 @@ typedef int16_t arn_every; /* of the states of every step */
 /* acc[f] += Σ x[i] · w[f * filter + i] over `length` elements, for `filters` filters. */
 void arn_dots_s16_s8(arn_sum *acc, int32_t filters, int32_t filter, const int16_t *x, const int8_t *w, int32_t length);
 void arn_dots_s16_s16(arn_sum *acc, int32_t filters, int32_t filter, const int16_t *x, const int16_t *w, int32_t length);
+void arn_dots_s32_s8(arn_sum *acc, int32_t filters, int32_t filter, const int32_t *x, const int8_t *w, int32_t length);
+void arn_dots_s32_s16(arn_sum *acc, int32_t filters, int32_t filter, const int32_t *x, const int16_t *w, int32_t length);
 
 #if defined(ARN_WEIGHT)
 
@@ -26,8 +28,11 @@ static inline void arn_dot_state(arn_sum *acc, int32_t filters, int32_t filter, 
 
 static inline void arn_dot_input(arn_sum *acc, int32_t filters, int32_t filter, const void *x, const ARN_WEIGHT *w, int32_t length,
                                  int32_t bytes) {
-    (void)bytes;
-    ARN_DOTS(acc, filters, filter, (const int16_t *)x, w, length);
+    if (bytes == 4) {
+        ARN_WIDE_DOTS(acc, filters, filter, (const int32_t *)x, w, length);
+    } else {
+        ARN_DOTS(acc, filters, filter, (const int16_t *)x, w, length);
+    }
 }
 
 /* Biases are added to what multipliers make of sums. */

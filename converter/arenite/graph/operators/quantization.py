@@ -48,12 +48,12 @@ _CONVERSION = (Param("count", "elements"), Param("scale", "", is_float=True), Pa
 
 QUANTIZE = Operator(
     name="Quantize",
-    summary="float32 to int8 or int16; scale and zero point are the output tensor's quantization",
+    summary="float32 to int8, int16, or 24 bits in int32; scale and zero point are the output tensor's quantization",
     onnx=("QuantizeLinear",),
     inputs=(Operand("x", "float32"),),
     shape=_same_shape,
     code=16,
-    variants=("int8", "int16_steps"),
+    variants=("int8", "int16_steps", "int32_steps"),
     stored=(Operand("x", "float32"),),
     params=_CONVERSION,
     record=_quantize_record,

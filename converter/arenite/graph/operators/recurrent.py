@@ -192,7 +192,7 @@ def _operator(cell: Cell, every: bool) -> Operator:
     if cell.has_cell:
         row += f"; of int16 [directions, {3 * cell.gates + 1} · hidden], with p_c of each unit behind them"
     integer_operands = [
-        Operand("x", "int8 or int16 [steps, batch, features]"),
+        Operand("x", "int8, int16 or int32 [steps, batch, features]"),
         Operand("weight", f"int8 or int16 [directions, {cell.gates} · hidden, features]: W", constant=True),
         Operand("recurrent", f"int8 or int16 [directions, {cell.gates} · hidden, hidden]: R", constant=True),
         Operand("row", row, constant=True),
@@ -246,7 +246,7 @@ _INTEGER_PARAMS = (
     Param("output_zero_point", "of the states of every step in int8; 0 where these are not given"),
     Param("output_multiplier", "below 2^15"),
     Param("output_shift", "1 … 30"),
-    Param("input_bytes", "of an element of x, 1 or 2: int8 or int16"),
+    Param("input_bytes", "of an element of x, 1, 2 or 4: int8, int16, or with int16 states of every step int32"),
 )
 _OWN = {
     "Lstm": (Param("coupled", "0 or 1: the forget gate is 1 − the input gate"),),
