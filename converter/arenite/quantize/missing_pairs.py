@@ -194,8 +194,11 @@ def missing_pairs(
             q = quantization[name]
             source = sources.get(name) or ("calibration data" if name in measured else _neighbour(graph, layers.get(name)))
             pairs.append(MissingPair(name, layer, source, float(q.scale), int(q.zero_point)))
-        elif name in unknown:
-            pairs.append(MissingPair(name, layer, "nothing bounds it, and there is no calibration data: float32", None, None))
+        else:
+            source = (
+                "nothing bounds it, and there is no calibration data: float32" if name in unknown else "float32, as the layers around it"
+            )
+            pairs.append(MissingPair(name, layer, source, None, None))
     return tuple(pairs)
 
 
@@ -214,8 +217,8 @@ def all_missing(
         pair, q = by_tensor.get(node.output), graph.tensors[node.output].quantization
         if pair is None and node.output in steps and q is not None:
             pair = MissingPair(node.output, node.name, _neighbour(graph, node), *steps[node.output])
-        if pair is not None and (last in unpaired or pair.scale is None):
-            pairs.append(replace(pair, tensor=unpaired.get(last, pair.tensor), layer=last))
+        if pair is not None and last in unpaired:
+            pairs.append(replace(pair, tensor=unpaired[last], layer=last))
     return tuple({pair.tensor: pair for pair in pairs}.values())
 
 
