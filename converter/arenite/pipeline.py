@@ -290,8 +290,7 @@ def _build(
         output_names=output_names,
         expected=quantized.expected,
     )
-    if options.weights_in:
-        program = move_constants(program, _rooms(options, execution.plan))
+    program = _with_constants_in_ram(program, execution.plan, options)
     arn = serialize(program, strip_names=options.strip_names)
     files = _build_files(program, arn)
     partial_notes = sentences(choice.graph, memory.arena_bytes, execution)
@@ -313,6 +312,15 @@ def _check_rooms(options: ConvertOptions) -> None:
             raise PlanError(f"--weights-in {room.name}: how many bytes there are is not known: {named}; write {room.name}=SIZE")
 
 
+def _with_constants_in_ram(program: Program, memory: MemoryPlan, options: ConvertOptions) -> Program:
+    return move_constants(program, _rooms(options, memory)) if options.weights_in else program
+
+
+def _reserved(options: ConvertOptions) -> int:
+    """RAM that --weights-in takes besides that of --memory."""
+    return sum(room.bytes or 0 for room in options.weights_in)
+
+
 def _rooms(options: ConvertOptions, memory: MemoryPlan) -> tuple[Room, ...]:
     """With sizes: where none is given, what tensors leave of a memory, both being aligned to 16 bytes."""
     left = {
@@ -326,7 +334,7 @@ def _within_ram(choice: Choice, memory: MemoryPlan, prices: _Prices, options: Co
     """What --max-ram asks for: the graph as it is where its plan will do, else parts of it in bands of rows. Raises PlanError."""
     if options.memories:
         return Execution(choice.graph, memory)  # a search for bands would want to know which memory is short
-    session = session_bytes(len(memory.memories))
+    session = session_bytes(len(memory.memories) + len(options.weights_in)) + _reserved(options)
     limit = options.limits.ram_bytes
     looking = search(choice.graph, memory, features=_features(options), offers=prices.offers, keep_inputs=options.keep_inputs)
     found = fit(choice.graph, memory, looking, None if limit is None else limit - session)
@@ -355,6 +363,7 @@ def _ram_hints(options: ConvertOptions) -> tuple[str, ...]:
         "--io int8: inputs and outputs take a quarter": options.precision in QUANTIZED and options.io == "float32",
         "--io-layout nhwc: no transposes at the edges": options.io_layout != "nhwc",
         "--optimize size: kernels that need less constants, and often less scratch memory": options.optimize != "size",
+        f"--weights-in with less: it takes {_reserved(options):,} bytes, counted with the session": _reserved(options) > 0,
         "a smaller input, or fewer channels in the layers around the peak": True,
     }
     return tuple(hint for hint, applies in hints.items() if applies)
@@ -433,7 +442,19 @@ def _quantize(
 
 
 def _budgets(options: ConvertOptions) -> Budgets:
-    return Budgets(options.limits.ram_bytes, options.limits.flash_bytes, options.max_cycles)
+    """The RAM is what --max-ram says or, where that is less, all that --memory and --weights-in name."""
+    stated, named = options.limits.ram_bytes, _named_ram(options)
+    if named is not None and (stated is None or named < stated):
+        return Budgets(named, options.limits.flash_bytes, options.max_cycles, "--memory")
+    return Budgets(stated, options.limits.flash_bytes, options.max_cycles)
+
+
+def _named_ram(options: ConvertOptions) -> int | None:
+    """Bytes of all RAMs, and of a session in them; None where they are not known."""
+    if not options.memories or any(memory.capacity is None for memory in options.memories):
+        return None
+    regions = len(options.memories) + len(options.weights_in)
+    return sum(memory.capacity or 0 for memory in options.memories) + _reserved(options) + session_bytes(regions)
 
 
 def _cost_model(options: ConvertOptions, output_names: Sequence[str]) -> CostModel:
@@ -452,10 +473,12 @@ def _cost_model(options: ConvertOptions, output_names: Sequence[str]) -> CostMod
         optimize=options.optimize,
         keep_inputs=options.keep_inputs,
         strip_names=options.strip_names,
-        ram_bytes=options.limits.ram_bytes,
+        ram_bytes=None if options.limits.ram_bytes is None else options.limits.ram_bytes - _reserved(options),
         flash_bytes=options.limits.flash_bytes,
         output_names=output_names,
         code=None if target is None else code,
+        memories=options.memories,
+        finish=lambda program, memory: _with_constants_in_ram(program, memory, options),
     )
 
 

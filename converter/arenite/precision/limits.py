@@ -43,13 +43,15 @@ class Budgets:
     ram_bytes: int | None = None
     flash_bytes: int | None = None
     cycles: int | None = None
+    ram_option: str = "--max-ram"
+    """What states the limit of RAM."""
 
     def excess(self, cost: Cost) -> tuple[str, ...]:
         """What exceeds a limit, in words."""
         return tuple(
             f"{name} {used:,} of {limit:,}"
             for name, used, limit in (
-                ("--max-ram", cost.ram_bytes, self.ram_bytes),
+                (self.ram_option, cost.ram_bytes, self.ram_bytes),
                 ("--max-flash", cost.flash_bytes, self.flash_bytes),
                 ("--max-cycles", cost.cycles, self.cycles),
             )
