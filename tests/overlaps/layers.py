@@ -164,6 +164,17 @@ def _conv(rng: Rng, variant: str) -> Layer:
     return _layer("Conv", [x, *constants], variant=variant, group=group, **attributes, **_points(rng, variant))
 
 
+def _plain_conv(rng: Rng, variant: str) -> Layer:
+    """Also images of more rows than are made at a time."""
+    if rng.random() < 0.5:
+        return _conv(rng, variant)
+    sizes = Sizes(taps=(1, 1, 3), strides=(1,), dilations=(1,), most=24)
+    image, kernel, attributes = _window(rng, sizes)
+    depth, filters = (int(rng.choice([8, 16, 20])) for _ in range(2))
+    constants = _constants(rng, variant, (filters, *kernel, depth), filters)
+    return _layer("Conv", [_int8(rng, *image, depth), *constants], variant=variant, group=1, **attributes, **_points(rng, variant))
+
+
 _THREE = Sizes(taps=(3,), strides=(1,), dilations=(1,), most=12)
 
 
@@ -193,6 +204,16 @@ def _depthwise(rng: Rng, variant: str) -> Layer:
     x = _pixels(rng, variant, *image, channels)
     constants = _constants(rng, variant, (*kernel, channels * multiplier), channels * multiplier)
     return _layer("DepthwiseConv", [x, *constants], variant=variant, **attributes, **_points(rng, variant))
+
+
+def _plain_depthwise(rng: Rng, variant: str) -> Layer:
+    """Also those that are made channel by channel."""
+    if rng.random() < 0.5:
+        return _depthwise(rng, variant)
+    image, kernel, attributes = _window(rng, Sizes(taps=(3,), strides=(1, 1, 2), dilations=(1,), most=14))
+    channels = int(rng.choice([1, 3, 8, 17, 20, 37]))
+    constants = _constants(rng, variant, (*kernel, channels), channels)
+    return _layer("DepthwiseConv", [_int8(rng, *image, channels), *constants], variant=variant, **attributes, **_points(rng, variant))
 
 
 def _fully_connected(rng: Rng, variant: str) -> Layer:
@@ -282,6 +303,8 @@ def _moved(rng: Rng, shape: tuple[int, ...]) -> Array:
 
 
 KERNELS: dict[tuple[str, str], Callable[[Rng, str], Layer]] = {
+    ("Conv", "int8"): _plain_conv,
+    ("DepthwiseConv", "int8"): _plain_depthwise,
     ("Conv", "int4"): _conv,
     ("FullyConnected", "int4"): _fully_connected,
     ("Conv", "paired"): _conv,

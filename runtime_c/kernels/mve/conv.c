@@ -254,29 +254,35 @@ void arn_conv_s8_rows(const arn_conv_params *p, const arn_rows *x, const int8_t 
     int8_t buffer[BUFFER + 16];
     (void)fill(buffer, p->input_zero_point, ARN_MVE_SEGMENT);
 
-    const int32_t group_filters = p->out_c / p->group;
-    for (int32_t c = 0, filters; c < p->out_c; c += filters) {
-        const int32_t group = c / group_filters;
-        const int32_t left = (group + 1) * group_filters - c;
-        const int32_t limit = s.twice ? ARN_MVE_ACCUMULATORS / 2 : ARN_MVE_ACCUMULATORS;
-        filters = left < limit ? left : limit;
-        const int32_t most = ARN_MVE_ACCUMULATORS / filters; /* windows at a time */
-        const int8_t *w = weight + c * s.filter;
-        for (int32_t oy = begin; oy < end; oy++) {
-            int8_t *out = arn_row(y, oy) + c;
-            place v;
-            v.first = group * s.depth;
-            v.top = oy * p->stride_h - p->pad_top;
+    /* Row by row, so that the result may lie over what has been read. */
+    const int32_t group_filters = p->out_c / p->group, limit = s.twice ? ARN_MVE_ACCUMULATORS / 2 : ARN_MVE_ACCUMULATORS;
+    for (int32_t oy = begin; oy < end; oy++) {
+        int8_t *const row = arn_row(y, oy);
+        place v;
+        v.first = 0;
+        v.top = oy * p->stride_h - p->pad_top;
+        if (!pointwise) {
             v.rows = arn_window_span(v.top, p->in_h, p->kernel_h, p->dilation_h);
+        }
+        for (int32_t c = 0, left = group_filters, filters; c < p->out_c; c += filters) {
+            filters = left < limit ? left : limit;
+            const int32_t most = ARN_MVE_ACCUMULATORS / filters; /* windows at a time */
+            const int8_t *w = weight + c * s.filter;
+            int8_t *out = row + c;
             for (int32_t ox = 0; ox < p->out_w; ox += most) {
                 const int32_t columns = p->out_w - ox < most ? p->out_w - ox : most;
                 if (pointwise) {
-                    const int8_t *at = arn_row(x, oy * p->stride_h) + ox * p->stride_w * p->in_c + group * s.depth;
+                    const int8_t *at = arn_row(x, oy * p->stride_h) + ox * p->stride_w * p->in_c + v.first;
                     arn_mve_columns(at, p->stride_w * p->in_c, columns, w, s.filter, filters, acc);
                 } else {
                     multiply_windows(p, &s, x, &v, ox, columns, w, filters, buffer, acc);
                 }
                 arn_mve_outputs(&output, acc, bias + c, multiplier + c, filters, columns, out + ox * p->out_c, p->out_c);
+            }
+            left -= filters;
+            if (left == 0) {
+                left = group_filters;
+                v.first += s.depth;
             }
         }
     }

@@ -165,7 +165,7 @@ void arn_depthwise_lines_s8(const arn_depthwise_conv_params *p, const arn_rows *
                             const int32_t *multiplier, const arn_rows *y, int32_t begin, int32_t end) {
     const axis axes[2] = {{begin, end, p->in_h, p->stride_h, p->pad_top, x->pitch, y->pitch, 3 * p->out_c},
                           {0, p->out_w, p->in_w, p->stride_w, p->pad_left, p->in_c, p->out_c, p->out_c}};
-    const int upright = end - begin >= p->out_w;
+    const int upright = end - begin > p->out_w; /* rows of outputs follow what has been read, columns do not */
     const axis *const along = &axes[!upright], *const across = &axes[upright];
     strip s = {
         .output = {p->output_zero_point, p->shift, p->activation_min, p->activation_max},

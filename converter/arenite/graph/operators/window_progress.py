@@ -73,19 +73,19 @@ class Windows:
         return np.where(pixels == NOTHING, NOTHING, pixels * self.in_pixel)
 
 
-def in_pairs(w: Windows, rows_apart: bool = False) -> Progress:
+def in_pairs(w: Windows, rows_apart: bool = False, step: int = 1) -> Progress:
     """Two windows are copied, then their outputs are written: dsp/conv_paired.c. `rows_apart`: pairs end at the end of a row."""
     first = w.bytes_of(w.first()).reshape(w.rows.windows if rows_apart else 1, -1)
     count = first.shape[1]
     padded = np.pad(first, ((0, 0), (0, count % 2)), constant_values=NOTHING)
     written = np.minimum(np.arange(2, count + 2, 2), count)[None, :] + np.arange(len(first))[:, None] * count
-    return w.whole(Progress.of(np.minimum(padded[:, 0::2], padded[:, 1::2]), written * w.out_pixel))
+    return w.whole(Progress.of(np.minimum(padded[:, 0::2], padded[:, 1::2]), written * w.out_pixel, step))
 
 
-def by_pixel(w: Windows) -> Progress:
+def by_pixel(w: Windows, step: int = 1) -> Progress:
     """A window is copied, then its outputs are written: portable/conv_paired.c."""
     first = w.bytes_of(w.first())
-    return w.whole(Progress.of(first, np.arange(1, len(first) + 1) * w.out_pixel))
+    return w.whole(Progress.of(first, np.arange(1, len(first) + 1) * w.out_pixel, step))
 
 
 def by_block(w: Windows, *turns: tuple[int, int]) -> Progress:
@@ -101,11 +101,14 @@ def by_block(w: Windows, *turns: tuple[int, int]) -> Progress:
     return w.whole(Progress.through(*steps, (nothing, done + w.out_pixel)))
 
 
-def by_row(w: Windows) -> Progress:
-    """The rows that the windows of a row of outputs read are copied, then the outputs are written: dsp/conv_paired.c for few channels."""
+def by_row(w: Windows, step: int = 1) -> Progress:
+    """The rows that the windows of a row of outputs read are copied, then the outputs are written: dsp/conv_paired.c for few channels.
+
+    Of one channel after the other, where `step` is a pixel: portable/depthwise_lines.c.
+    """
     rows = w.rows.first()
     read = np.where(rows == NOTHING, NOTHING, rows * (w.columns.size * w.in_pixel))
-    return w.whole(Progress.of(read, np.arange(1, len(rows) + 1) * (w.columns.windows * w.out_pixel)))
+    return w.whole(Progress.of(read, np.arange(1, len(rows) + 1) * (w.columns.windows * w.out_pixel), step))
 
 
 def by_band(w: Windows, rows: int, *turns: tuple[int, int]) -> Progress:
