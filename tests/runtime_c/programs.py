@@ -241,6 +241,7 @@ PROGRAMS = {
     "typed_recurrent": lambda: typed_node_programs.recurrent(ProgramBuilder(10)),
     "integer_reductions": lambda: integer_node_programs.statistics(ProgramBuilder(12)),
     "integer_recurrent": lambda: integer_recurrent_programs.recurrent(ProgramBuilder(17)),
+    "recurrent_16": lambda: integer_recurrent_programs.recurrent_16(ProgramBuilder(27)),
     "four_bits": lambda: int4_programs.four_bits(ProgramBuilder(18)),
     "integer_images": lambda: integer_image_programs.images(ProgramBuilder(15)),
 }

@@ -25,7 +25,7 @@ LEAST_DB = 70.0
 def fine_inputs(
     graph: Graph, names: Sequence[str], ranges: Mapping[str, Range], data: Dataset, wide: Set[str], steps: Set[str]
 ) -> frozenset[str]:
-    """Those of `names` that need it. By first output, `wide` are recurrent layers with 16-bit activations, `steps` nodes that write int16."""
+    """Those of `names` that need it. `wide`: recurrent layers with 16-bit activations, `steps`: nodes that write int16, by first output."""
     producers, consumers = graph.producers(), graph.consumers()
 
     def is_real(name: str) -> bool:

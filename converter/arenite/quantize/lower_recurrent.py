@@ -40,23 +40,40 @@ Integers = NDArray[np.int64]
 
 def fits_recurrent(graph: Graph, node: Node) -> bool:
     """Whether a recurrent node has constant weights and nothing that only float32 has."""
-    cell = cell_of(node.op)
-    if cell is None or node.attributes.get("coupled") or graph.tensor(node.inputs[0]).is_constant:
-        return False
-    names = tuple(name for name, _, _ in node.attributes["activations"])
-    if names != ACTIVATIONS[cell.name] * len(node.attributes["directions"]):
-        return False
-    if any(node.inputs[i] is not None and not graph.tensor(node.inputs[i]).is_constant for i in CONSTANT if i < len(node.inputs)):
-        return False
-    return not (cell is LSTM and len(node.inputs) > PEEPHOLE and node.inputs[PEEPHOLE] is not None)
+    return cell_of(node.op) is not None and not _obstacle(graph, node)
 
 
 def fits_int16(graph: Graph, node: Node) -> bool:
-    """Whether a node is a recurrent layer that has the form of 16-bit activations, too."""
-    if cell_of(node.op) is None or not fits_recurrent(graph, node):
-        return False
-    largest = max(float(np.abs(bias).max(initial=0.0)) for bias in biases(graph, node))
-    return np.rint(largest * 2.0**BIAS_POINT) < 1 << 31 and max(graph.tensor(node.inputs[i]).shape[-1] for i in (1, 2)) <= MOST_WEIGHTS
+    """Whether a node is a recurrent layer that has the form of 16-bit activations."""
+    return cell_of(node.op) is not None and not int16_obstacle(graph, node)
+
+
+def int16_obstacle(graph: Graph, node: Node) -> str:
+    """What a recurrent node has for which it must stay float32 where 16-bit activations are asked for; nothing where it need not."""
+    obstacle = _obstacle(graph, node)
+    if obstacle:
+        return obstacle
+    if any(np.rint(np.abs(bias).max(initial=0.0) * 2.0**BIAS_POINT) >= 1 << 31 for bias in biases(graph, node)):
+        return "a bias of 4096 or more"
+    if any(graph.tensor(node.inputs[i]).shape[-1] > MOST_WEIGHTS for i in (1, 2)):
+        return f"more than {MOST_WEIGHTS} weights a row"
+    return ""
+
+
+def _obstacle(graph: Graph, node: Node) -> str:
+    """Of both integer forms."""
+    cell = cell_of(node.op)
+    assert cell is not None
+    names = tuple(name for name, _, _ in node.attributes["activations"])
+    if names != ACTIVATIONS[cell.name] * len(node.attributes["directions"]):
+        return f"the activations {', '.join(dict.fromkeys(names))}"
+    if node.attributes.get("coupled"):
+        return "coupled gates"
+    if cell is LSTM and len(node.inputs) > PEEPHOLE and node.inputs[PEEPHOLE] is not None:
+        return "peepholes"
+    if any(node.inputs[i] is not None and not graph.tensor(node.inputs[i]).is_constant for i in CONSTANT if i < len(node.inputs)):
+        return "weights that are computed at run time"
+    return "an input that is constant" if graph.tensor(node.inputs[0]).is_constant else ""
 
 
 def reads_int16(node: Node, coarse: Set[str]) -> bool:

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from arenite.graph import DType, Graph, Node, Tensor
+from arenite.graph.operators.recurrent import cell_of
 from arenite.quantize.int16_choice import Int16Choice
+from arenite.quantize.lower_recurrent import int16_obstacle
 from arenite.quantize.lowering import Lowering
 from arenite.quantize.multipliers import quantize_steps, scale_of, step_multiplier, zero_point_of
 from arenite.quantize.ranges import Range
@@ -46,6 +48,8 @@ class TypedPart:
             target.nodes.append(Node("Dequantize", node.name, (version,), (real,), {"variant": "int16_steps"}, node.origins))
             self._quantize_results(node)
             return
+        if node.output in self.int16.choice.layers and cell_of(node.op) is not None:
+            self.lowering.note(node, f"float32, not 16 bits: {int16_obstacle(self.lowering.source, node)}")
         start = len(self.typed.target.nodes)
         self.typed.lower(node)
         for new in self.typed.target.nodes[start:]:
