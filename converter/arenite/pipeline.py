@@ -49,8 +49,11 @@ from arenite.quantize import (
     quantize,
     settle,
 )
+from arenite.ram import check_rooms, limits_on, memories_of, planned, reserved, short_on, sized
+from arenite.ram import sentence as on_board
 from arenite.report import Circumstances, Limits, Report, build_report, session_bytes, to_html, to_json, to_markdown
 from arenite.targets.catalogue import target_named
+from arenite.targets.chips import chip_named
 from arenite.targets.emulated import Form
 from arenite.targets.flash_size import FlashSize, measure_flash
 from arenite.targets.sources import interpreter_sources, kernel_sources, runtime_root
@@ -125,6 +128,10 @@ class ConvertOptions:
     weights_in: tuple[Room, ...] = ()
     """RAMs that the constants which are read most are copied to, the fastest first. Without a size: one of `memories`, what tensors leave
     of it."""
+    board: str | None = None
+    """A name of targets.chips: its core is the target, its flash and its largest RAM are limits where none are stated."""
+    board_memories: bool = False
+    """`memories` are the RAMs of the board."""
 
 
 @dataclass(frozen=True)
@@ -155,13 +162,14 @@ def convert(path: Path, options: ConvertOptions | None = None, progress: Progres
 
 def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> Conversion:
     advance = progress or (lambda stage, done, total: None)
+    options = _on_board(options)
     name = _name(path, options)
     folder = options.output or path.with_suffix("")
     _check_precision(options)
-    _check_rooms(options)
+    check_rooms(options.weights_in, options.memories)
     check_destination(folder, force=options.force)
     if options.target is not None:
-        target_named(options.target)
+        target_named(options.target)  # raises
     history = _History(options.dump_ir)
 
     source = load(path, options.shapes, values=options.values, states=options.states)
@@ -182,6 +190,7 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
     notes = (
         *build.partial_notes,
         *constants_in_ram(build.program),
+        *(() if options.board is None else (on_board(chip_named(options.board)),)),
         *about.notes,
         *prices.notes,
         *build.notes,
@@ -202,6 +211,20 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
     files = {**build.files, **_curve_files(traded)}
     write_folder(folder, {**files, **_report_files(report, files)}, force=options.force)
     return Conversion(folder, report, build.program, quantized, build.plan, traded)
+
+
+def _on_board(options: ConvertOptions) -> ConvertOptions:
+    """With what --board stands for."""
+    if options.board is None:
+        if options.board_memories:
+            raise PlanError("--memory board: which board that is has to be said, with --board NAME")
+        return options
+    chip = chip_named(options.board)
+    if options.target not in (None, chip.target):
+        raise ToolError(f"--board {chip.name} has a {chip.target}, --target says {options.target}: leave --target out")
+    memories = memories_of(chip) if options.board_memories else options.memories
+    limits = limits_on(chip, options.limits, several=bool(memories))
+    return replace(options, target=chip.target, memories=memories, limits=limits)
 
 
 def _name(path: Path, options: ConvertOptions) -> str:
@@ -279,7 +302,7 @@ def _build(
         return code_bytes(kernels, features) if counts_code else 0
 
     choice = choose_variants(quantized.graph, prices.offers, code, options.optimize, most)
-    memory = plan(choice.graph, keep_inputs=options.keep_inputs, memories=options.memories or (ARENA,))
+    memory = planned(choice.graph, options.keep_inputs, options.memories, _ram_hints(options))
     execution = _within_ram(choice, memory, prices, options)
     program = build_program(
         execution.graph,
@@ -303,43 +326,21 @@ def _build(
         return replace(build, notes=(f"the size of the code is not known: {error}",))
 
 
-def _check_rooms(options: ConvertOptions) -> None:
-    """Raises PlanError where --weights-in asks for what is left of a RAM that is not known."""
-    known = [memory.name for memory in options.memories]
-    for room in options.weights_in:
-        if room.bytes is None and room.name not in known:
-            named = f"--memory names {', '.join(known)}" if known else "there is no --memory"
-            raise PlanError(f"--weights-in {room.name}: how many bytes there are is not known: {named}; write {room.name}=SIZE")
-
-
 def _with_constants_in_ram(program: Program, memory: MemoryPlan, options: ConvertOptions) -> Program:
-    return move_constants(program, _rooms(options, memory)) if options.weights_in else program
-
-
-def _reserved(options: ConvertOptions) -> int:
-    """RAM that --weights-in takes besides that of --memory."""
-    return sum(room.bytes or 0 for room in options.weights_in)
-
-
-def _rooms(options: ConvertOptions, memory: MemoryPlan) -> tuple[Room, ...]:
-    """With sizes: where none is given, what tensors leave of a memory, both being aligned to 16 bytes."""
-    left = {
-        each.name: None if each.capacity is None else max(0, each.capacity // 16 * 16 - -(-used // 16) * 16)
-        for each, used in zip(memory.memories, memory.memory_bytes, strict=True)
-    }
-    return tuple(room if room.bytes is not None else Room(room.name, left[room.name]) for room in options.weights_in)
+    return move_constants(program, sized(options.weights_in, memory)) if options.weights_in else program
 
 
 def _within_ram(choice: Choice, memory: MemoryPlan, prices: _Prices, options: ConvertOptions) -> Execution:
     """What --max-ram asks for: the graph as it is where its plan will do, else parts of it in bands of rows. Raises PlanError."""
     if options.memories:
         return Execution(choice.graph, memory)  # a search for bands would want to know which memory is short
-    session = session_bytes(len(memory.memories) + len(options.weights_in)) + _reserved(options)
+    session = session_bytes(len(memory.memories) + len(options.weights_in)) + reserved(options.weights_in)
     limit = options.limits.ram_bytes
     looking = search(choice.graph, memory, features=_features(options), offers=prices.offers, keep_inputs=options.keep_inputs)
     found = fit(choice.graph, memory, looking, None if limit is None else limit - session)
     if limit is not None and found.plan.arena_bytes + session > limit:
-        raise PlanError(shortage(choice.graph.name, found, limit, session, _ram_hints(options)))
+        short = shortage(choice.graph.name, found, limit, session, _ram_hints(options))
+        raise PlanError(short if options.board is None else short_on(chip_named(options.board)) + short)
     return found
 
 
@@ -363,7 +364,8 @@ def _ram_hints(options: ConvertOptions) -> tuple[str, ...]:
         "--io int8: inputs and outputs take a quarter": options.precision in QUANTIZED and options.io == "float32",
         "--io-layout nhwc: no transposes at the edges": options.io_layout != "nhwc",
         "--optimize size: kernels that need less constants, and often less scratch memory": options.optimize != "size",
-        f"--weights-in with less: it takes {_reserved(options):,} bytes, counted with the session": _reserved(options) > 0,
+        f"--weights-in with less: it takes {reserved(options.weights_in):,} bytes, counted with the session": reserved(options.weights_in)
+        > 0,
         "a smaller input, or fewer channels in the layers around the peak": True,
     }
     return tuple(hint for hint, applies in hints.items() if applies)
@@ -454,7 +456,7 @@ def _named_ram(options: ConvertOptions) -> int | None:
     if not options.memories or any(memory.capacity is None for memory in options.memories):
         return None
     regions = len(options.memories) + len(options.weights_in)
-    return sum(memory.capacity or 0 for memory in options.memories) + _reserved(options) + session_bytes(regions)
+    return sum(memory.capacity or 0 for memory in options.memories) + reserved(options.weights_in) + session_bytes(regions)
 
 
 def _cost_model(options: ConvertOptions, output_names: Sequence[str]) -> CostModel:
@@ -473,7 +475,7 @@ def _cost_model(options: ConvertOptions, output_names: Sequence[str]) -> CostMod
         optimize=options.optimize,
         keep_inputs=options.keep_inputs,
         strip_names=options.strip_names,
-        ram_bytes=None if options.limits.ram_bytes is None else options.limits.ram_bytes - _reserved(options),
+        ram_bytes=None if options.limits.ram_bytes is None else options.limits.ram_bytes - reserved(options.weights_in),
         flash_bytes=options.limits.flash_bytes,
         output_names=output_names,
         code=None if target is None else code,
@@ -595,7 +597,8 @@ def _calibration(options: ConvertOptions, quantized: QuantizedModel) -> str:
 def calibrate_command(path: Path, options: ConvertOptions) -> str:
     """What to type to convert again with calibration data."""
     words = ["convert", str(path), "--calibration", "DATA.npz"]
-    for flag, value in (("--target", options.target), ("--output", options.output), ("--name", options.name)):
+    target = options.target if options.board is None else None
+    for flag, value in (("--board", options.board), ("--target", target), ("--output", options.output), ("--name", options.name)):
         words += [flag, str(value)] if value is not None else []
     for name, shape in options.shapes.items():
         words += ["--shape", f"{name}={','.join(map(str, shape))}"]
@@ -611,7 +614,9 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
     for layer in options.int4_layers or ():
         words += ["--int4-layer", layer]
     words += ["--int4-loss", f"{options.int4_loss_db:g}"] if options.int4_loss_db < math.inf else []
-    if options.memories:
+    if options.board_memories:
+        words += ["--memory", "board"]
+    elif options.memories:
         words += ["--memory", ",".join(m.name if m.capacity is None else f"{m.name}={m.capacity}" for m in options.memories)]
     if options.weights_in:
         words += ["--weights-in", ",".join(r.name if r.bytes is None else f"{r.name}={r.bytes}" for r in options.weights_in)]

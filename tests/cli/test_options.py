@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import typer
-from arenite.cli.options import parse_memories, parse_shapes, parse_size, parse_states, parse_values
+from arenite.cli.options import parse_memories, parse_rooms, parse_shapes, parse_size, parse_states, parse_values
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,6 +61,16 @@ def test_no_states(texts):
 def test_memories():
     assert parse_memories(None) == ()
     assert parse_memories("dtcm=64k,sram_2=1M,sdram") == (("dtcm", 65536), ("sram_2", 1 << 20), ("sdram", None))
+    assert parse_memories("board") == (), "those of --board, which pipeline.ConvertOptions.board_memories asks for"
+    assert parse_memories("board=1k") == (("board", 1024),)
+
+
+def test_rooms():
+    assert parse_rooms(None) == ()
+    assert parse_rooms("dtcm,sram=1k,itcm") == (("dtcm", None), ("sram", 1024), ("itcm", None))
+    for text in ("", "=64k", "a=", "a,A", "1a=1k"):
+        with pytest.raises(typer.BadParameter, match=r"--weights-in|NAME=SIZE|no size|twice"):
+            parse_rooms(text)
 
 
 @pytest.mark.parametrize("text", ["", "=64k", "a=", "a=64kB", "a,b=1k", "a=1k,A=2k", "a=1k,,b", "a b=1k", "1a=1k", "a=1k,b=-1"])

@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from arenite.cli.console import Debug, Json, Operators, Quiet, command
-from arenite.cli.options import parse_count, parse_memories, parse_rooms, parse_shapes, parse_size, parse_states, parse_values
+from arenite.cli.options import BOARD, parse_count, parse_memories, parse_rooms, parse_shapes, parse_size, parse_states, parse_values
 from arenite.errors import PlanError
 
 
@@ -70,6 +70,9 @@ def convert(
         ),
     ] = Precision.int8,
     target: Annotated[str | None, typer.Option(help="Processor that the model is for: cortex-m0, m3, m4, m7, m33, m55.")] = None,
+    board: Annotated[
+        str | None, typer.Option(help="Microcontroller or board that the model is for, e.g. stm32h743: its core, its flash and its RAM.")
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Folder to write. Default: named after the model, beside it.")] = None,
     shape: Annotated[list[str], typer.Option(metavar="NAME=1,2,3", help="Shape of an input with dynamic dimensions; repeatable.")] = [],  # noqa: B006
     bind: Annotated[
@@ -128,7 +131,8 @@ def convert(
     memory: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME=SIZE,…", help="RAMs that there are, the fastest first, e.g. dtcm=64k,sram=256k,sdram; the last needs no size."
+            metavar="NAME=SIZE,…",
+            help="RAMs that there are, the fastest first, e.g. dtcm=64k,sram=256k,sdram; the last needs no size. board: those of --board.",
         ),
     ] = None,
     weights_in: Annotated[
@@ -203,6 +207,8 @@ def convert(
             strip_names=strip_names,
             force=force,
             weights_in=tuple(Room(*each) for each in rooms),
+            board=board,
+            board_memories=memory == BOARD,
         )
         with terminal.progress():
             conversion = pipeline.convert(model, options, terminal.advance)

@@ -76,8 +76,17 @@ def parse_count(value: str | None, option: str) -> int | None:
     return round(float(match[1]) * {"": 1, "k": 1_000, "m": 1_000_000}[match[2].lower()])
 
 
+BOARD = "board"
+"""The value of --memory that stands for the RAMs of --board."""
+
+
 def parse_memories(value: str | None) -> tuple[tuple[str, int | None], ...]:
-    """`dtcm=64k,sram=256k,sdram` → (("dtcm", 65536), ("sram", 262144), ("sdram", None)). Raises typer.BadParameter."""
+    """`dtcm=64k,sram=256k,sdram` → (("dtcm", 65536), ("sram", 262144), ("sdram", None)); `board`: none, for they are the board's.
+
+    Raises typer.BadParameter.
+    """
+    if value == BOARD:
+        return ()
     memories = _named_sizes(value, "--memory")
     unlimited = next((i for i, (_, size) in enumerate(memories[:-1]) if size is None), None)
     if unlimited is not None:

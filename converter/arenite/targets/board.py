@@ -26,6 +26,10 @@ class Board:
     """Instructions in a tick of SysTick, under QEMU's `-icount shift=0`."""
     memories: tuple[tuple[int, int], ...]
     """(address, bytes) of what unicorn shall map."""
+    flash_bytes: int | None = None
+    """What a model and its firmware may take; None: not stated."""
+    rams: tuple[tuple[str, int, int], ...] = ()
+    """Name, bytes and relative cost of an access of each; chips.py."""
 
 
 def board_named(name: str) -> Board:
@@ -47,6 +51,8 @@ def board_named(name: str) -> Board:
             qemu_machine=emulator["qemu_machine"],
             instructions_per_tick=emulator["instructions_per_tick"],
             memories=tuple((address, size) for address, size in emulator["memories"]),
+            flash_bytes=text.get("flash_bytes"),
+            rams=tuple((ram["name"], ram["bytes"], ram["cost"]) for ram in text.get("ram", ())),
         )
     except tomllib.TOMLDecodeError as error:
         raise ToolError(f"{file}: {error}") from error
