@@ -32,7 +32,7 @@ from arenite.quantize.placement import typed_beside, typed_nodes
 from arenite.quantize.ranges import Range
 from arenite.quantize.scales import representable, undetermined
 from arenite.quantize.state_scales import state_quantization
-from arenite.quantize.state_tensors import find_state_tensors, recurrent_nodes
+from arenite.quantize.state_tensors import find_state_tensors, is_copy, recurrent_nodes
 from arenite.quantize.to_int16 import chosen_layers, observed
 from arenite.quantize.to_typed import to_typed
 
@@ -391,7 +391,8 @@ def _placement_notes(graph: Graph, typed: frozenset[str], lowered: Graph) -> tup
     int16 = {node.name for node in lowered.nodes if node.attributes.get("variant") in INT16_VARIANTS and node.op not in CONVERSIONS}
     moved = {node.name for node in graph.nodes if node.op in CARRYING} - int16
     kinds: dict[str, list[str]] = {"have 16-bit activations": [], "are not quantized": []}
-    for node in graph.nodes:
+    layers = [node for node in graph.nodes if not is_copy(graph, node)]
+    for node in layers:
         if (node.output in typed or node.name in int16) and not (int16 and node.name in moved):
             kinds["have 16-bit activations" if node.name in int16 else "are not quantized"].append(f"{node.name} ({node.op})")
     notes = []
@@ -399,7 +400,7 @@ def _placement_notes(graph: Graph, typed: frozenset[str], lowered: Graph) -> tup
         names = list(dict.fromkeys(found))
         if names:
             shown = ", ".join(names[:LISTED]) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
-            notes.append(f"{len(names)} of {len(graph.nodes)} layers {kind}: {shown}")
+            notes.append(f"{len(names)} of {len(layers)} layers {kind}: {shown}")
     return tuple(notes)
 
 

@@ -165,6 +165,11 @@ def _takes(node: Node, name: str, names: set[str], typed: Set[str], wide: Set[st
     return cell_of(node.op) is not None and name in node.inputs[5:7] and name != node.inputs[0]
 
 
+def is_copy(graph: Graph, node: Node) -> bool:
+    """Whether a node only stands for a conversion."""
+    return node.op == "Reshape" and graph.tensor(node.inputs[0]).shape == graph.tensors[node.output].shape
+
+
 def _copy(graph: Graph, name: str, version: str, reader: Node) -> str:
     """A Reshape of `name` before `reader`."""
     tensor = graph.tensors[name]
