@@ -8,12 +8,13 @@ from enum import Enum
 from functools import cached_property
 
 from arenite.graph import OPERATORS, Graph, Node
+from arenite.graph.operators.movement import VIEWS
 from arenite.partial.groups import Group
+from arenite.partial.known import Known
 from arenite.partial.line_buffers import with_line_buffers
 from arenite.partial.patches import with_patches
 from arenite.partial.residency import live_bytes
 from arenite.variants import Offer
-from arenite.variants.cost import cycles
 
 INPUT_ROWS = (32, 16, 8, 4, 2, 1)
 """By how many rows bands with line buffers may move down their operands."""
@@ -21,8 +22,6 @@ BANDS = (2, 3, 4, 6, 8, 12, 16)
 """Into how many bands results are cut whose halos are computed again."""
 COPY_CYCLES = 0.75
 """Of a byte that is copied."""
-REAL_MAC = 3.0
-"""Cycles of a multiply-accumulate of float32."""
 CALL_CYCLES = 300
 """Of a kernel call, around its loops."""
 
@@ -41,8 +40,7 @@ class Candidate:
     kind: Kind
     amount: int
     """LINE_BUFFERS: rows of its operand that a band moves on by, at most. PATCHES: bands."""
-    features: frozenset[str]
-    """Of the core, for the estimate of cycles."""
+    known: Known
 
     @cached_property
     def graph(self) -> Graph:
@@ -52,12 +50,12 @@ class Candidate:
     @cached_property
     def live_bytes(self) -> int:
         """Most bytes live at once, as far as placement has its way."""
-        return int(live_bytes(self.graph, range(len(self.graph.nodes))).max())
+        return int(live_bytes(self.graph, range(len(self.graph.nodes)), self.known).max())
 
     @cached_property
     def cycles(self) -> float:
         """Estimated, of an inference (graph_cycles)."""
-        return graph_cycles(self.graph, self.features)
+        return graph_cycles(self.graph, self.known)
 
 
 def with_less_scratch(graph: Graph, nodes: tuple[int, ...], offers: Mapping[int, tuple[Offer, ...]], most: int) -> Graph:
@@ -77,13 +75,8 @@ def scratch(graph: Graph, node: Node) -> int:
     return OPERATORS[node.op].scratch(node, operands, [graph.tensors[name] for name in node.outputs])
 
 
-def macs(graph: Graph) -> int:
-    return sum(node_macs(graph, node) for node in graph.nodes)
-
-
-def node_macs(graph: Graph, node: Node) -> int:
-    operands = [None if name is None else graph.tensors[name] for name in node.inputs]
-    return OPERATORS[node.op].macs(operands, graph.tensors[node.output].shape)
+def macs(graph: Graph, known: Known) -> int:
+    return sum(known.of(graph, node).macs for node in graph.nodes)
 
 
 def kept_bytes(graph: Graph) -> int:
@@ -97,16 +90,15 @@ def kept_bytes(graph: Graph) -> int:
     )
 
 
-def graph_cycles(graph: Graph, features: frozenset[str]) -> float:
+def graph_cycles(graph: Graph, known: Known) -> float:
     """Estimated, of the layers that partial execution changes: products, copies and calls."""
-    total = COPY_CYCLES * kept_bytes(graph)
-    for node in graph.nodes:
-        if node.op in ("Conv", "DepthwiseConv"):
-            variant = str(node.attributes["variant"])
-            total += REAL_MAC * node_macs(graph, node) if variant == "float32" else cycles(graph, node, variant, features)
-        if node.op not in ("Concat", "Slice", "Reshape"):
-            total += CALL_CYCLES
-    return total
+    spent = sum(known.of(graph, node).cycles for node in graph.nodes)
+    return COPY_CYCLES * kept_bytes(graph) + CALL_CYCLES * calls(graph) + spent
+
+
+def calls(graph: Graph) -> int:
+    """Of kernels, copies aside."""
+    return sum(node.op not in ("Concat", "Slice", *VIEWS) for node in graph.nodes)
 
 
 def amounts(kind: Kind) -> Iterator[int]:

@@ -78,7 +78,7 @@ def curve(graph: Graph, looking: Search, session: int) -> Curve:
         if further is None:
             break
         found.append(further)
-    return Curve(macs(graph), tuple(_point(graph, each, session) for each in _worthwhile(found)))
+    return Curve(macs(graph, looking.known), tuple(_point(graph, each, session) for each in _worthwhile(found)))
 
 
 def _worthwhile(found: Sequence[Execution]) -> list[Execution]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from arenite.graph import Graph
 from arenite.partial.candidates import Kind
 from arenite.partial.search import Execution, Search
-from arenite.plan import MemoryPlan, plan
+from arenite.plan import Enough, MemoryPlan, plan
 from arenite.variants import Offer
 
 BOTH = (Kind.LINE_BUFFERS, Kind.PATCHES)
@@ -29,8 +29,8 @@ def search(
     ordered = graph.copy()
     ordered.nodes = [graph.nodes[index] for index in plain.order]
 
-    def planned(banded: Graph) -> MemoryPlan:
-        memory = plan(banded, keep_inputs=keep_inputs, order=range(len(banded.nodes)))
+    def planned(banded: Graph, most: int, thorough: bool) -> MemoryPlan:
+        memory = plan(banded, keep_inputs=keep_inputs, order=range(len(banded.nodes)), enough=Enough(most, quick=not thorough))
         return replace(memory, notes=memory.notes[1:])  # the first says that the order was given: not by the user
 
     return Search(

@@ -39,6 +39,7 @@ class _LineBuffers:
         self.group, self.input_rows = group, input_rows
         self.writer = Writer(group)
         self.progress = {name: _Progress() for name in group.members}
+        self.places = {name: place for place, name in enumerate(group.members)}
 
     def write(self) -> Writer:
         results = self.group.results
@@ -55,9 +56,10 @@ class _LineBuffers:
         progress = self.progress[name]
         rows = progress.made, min(most, progress.made + max(self.input_rows // self.group.stride(name), 1))
         spans = {operand: self.group.needed(name, operand, rows) for operand in self.group.windows[name]}
-        for operand, span in spans.items():
-            while operand in self.progress and self.progress[operand].made < span[1]:
-                self._make(operand, span[1])
+        # What is made last is behind the others, and has them made as far as it needs them: no fewer rows at a time than need be.
+        for operand in sorted(spans.keys() & self.progress.keys(), key=self.places.__getitem__, reverse=True):
+            while self.progress[operand].made < spans[operand][1]:
+                self._make(operand, spans[operand][1])
         made = self.writer.band(name, rows, {operand: self._view(operand, span, name) for operand, span in spans.items()})
         progress.made = rows[1]
         if name in self.group.readers:

@@ -5,6 +5,8 @@ Nothing is kept from one band to the next, so that there are fewer copies than w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from arenite.graph import Graph
 from arenite.partial.bands import Rows
 from arenite.partial.groups import Group
@@ -27,9 +29,9 @@ def with_patches(group: Group, bands: int) -> Graph:
 class _Patch:
     def __init__(self, writer: Writer, number: int, bands: int) -> None:
         self.writer, self.group = writer, writer.group
-        self.own = {name: _share(self.group.rows(name), number, bands) for name in self.group.results}
-        self.own = {name: rows for name, rows in self.own.items() if rows[0] < rows[1]}
-        self.needed = self._needed()
+        own = {name: share(self.group.rows(name), number, bands) for name in self.group.results}
+        self.own = {name: rows for name, rows in own.items() if rows[0] < rows[1]}
+        self.needed = needed_rows(self.group, self.own)
 
     def write(self) -> dict[str, Part]:
         """The nodes of the patch. Returns its part of every result."""
@@ -44,19 +46,21 @@ class _Patch:
             made[name] = self.writer.band(name, self.needed[name], operands)
         return {name: self.writer.slice(made[name], rows, name) for name, rows in self.own.items()}
 
-    def _needed(self) -> dict[str, Rows]:
-        """Rows of every member's result that the patch computes."""
-        needed = dict(self.own)
-        for name in reversed(self.group.members):
-            if name not in needed:
-                continue
-            for operand in self.group.windows[name]:
-                if operand in self.group.members:
-                    rows = self.group.needed(name, operand, needed[name])
-                    known = needed.get(operand, rows)
-                    needed[operand] = min(known[0], rows[0]), max(known[1], rows[1])
-        return needed
+
+def needed_rows(group: Group, own: Mapping[str, Rows]) -> dict[str, Rows]:
+    """Rows of every member's result that are computed for the rows `own` of the group's results."""
+    needed = {name: rows for name, rows in own.items() if rows[0] < rows[1]}
+    for name in reversed(group.members):
+        if name not in needed:
+            continue
+        for operand in group.windows[name]:
+            if operand in group.members:
+                rows = group.needed(name, operand, needed[name])
+                known = needed.get(operand, rows)
+                needed[operand] = min(known[0], rows[0]), max(known[1], rows[1])
+    return needed
 
 
-def _share(rows: int, number: int, bands: int) -> Rows:
+def share(rows: int, number: int, bands: int) -> Rows:
+    """Of `rows`, those of one of so many bands."""
     return rows * number // bands, rows * (number + 1) // bands

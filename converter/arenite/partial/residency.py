@@ -14,8 +14,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from arenite.graph import OPERATORS, Graph, Node
+from arenite.graph import Graph, Node
 from arenite.graph.operators.movement import VIEWS
+from arenite.partial.known import Known
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class _Home:
     offset: int
 
 
-def live_bytes(graph: Graph, order: Sequence[int]) -> NDArray[np.int64]:
+def live_bytes(graph: Graph, order: Sequence[int], known: Known) -> NDArray[np.int64]:
     """By step of `order`: bytes of the tensors and of the scratch memory that are needed then."""
     homes = _homes(graph, order)
     spans = _spans(graph, order, homes)
@@ -39,10 +40,8 @@ def live_bytes(graph: Graph, order: Sequence[int]) -> NDArray[np.int64]:
         _account(spread, change)
     live = np.cumsum(change)[1 : len(order) + 1]
     for step, index in enumerate(order):
-        node = graph.nodes[index]
-        operands = [None if name is None else graph.tensors[name] for name in node.inputs]
-        live[step] += OPERATORS[node.op].scratch(node, operands, [graph.tensors[name] for name in node.outputs]) if not node.bodies else 0
-        live[step] -= _taken(graph, node, spans, step)
+        figures = known.of(graph, graph.nodes[index])
+        live[step] += figures.scratch - _taken(figures.saved, graph.nodes[index], spans, step)
     return live
 
 
@@ -149,19 +148,7 @@ def _account(spread: list[tuple[int, int, int, int]], change: NDArray[np.int64])
             reached = last
 
 
-def _taken(graph: Graph, node: Node, spans: dict[str, tuple[int, int]], step: int) -> int:
+def _taken(saved: tuple[tuple[int, int], ...], node: Node, spans: dict[str, tuple[int, int]], step: int) -> int:
     """Bytes of an operand that dies here which the result lies over, at best."""
-    if node.op in VIEWS or len(node.outputs) != 1:
-        return 0
-    operands = [None if name is None else graph.tensors[name] for name in node.inputs]
-    result = graph.tensors[node.output]
-    distances = {position: overlap.distance for position, overlap in OPERATORS[node.op].overlaps(node, operands, [result]).items()}
-    for position in OPERATORS[node.op].in_place:
-        if position < len(operands) and (x := operands[position]) is not None and x.elements == result.elements:
-            distances.setdefault(position, 0)
-    saved = [
-        x.bytes + result.bytes - max(distance + x.bytes, result.bytes)
-        for position, distance in distances.items()
-        if (x := operands[position]) is not None and x.name in spans and spans[x.name] == (spans[x.name][0], step)
-    ]
-    return max(saved, default=0)
+    found = [size for position, size in saved if (name := node.inputs[position]) in spans and spans[name][1] == step]
+    return max(found, default=0)

@@ -1,34 +1,48 @@
 """The least extra computation with which a graph keeps within so many bytes of memory.
 
 A group must cover every step that needs too much, of one stretch of layers that can be cut at all. From there it may begin earlier, where
-operands are small, and end later, where results are. For each such group the coarsest bands whose live bytes keep within the limit are
-looked for, and what costs least is given to the planner, whose word is the last. Where several stretches need too much, each has a group.
+operands are small, and end later, where results are. Each such group, in either kind of bands and with the chosen kernels or such that need
+less scratch memory, is looked at in the order of what it costs at least; bands are written only where an estimate of their bytes
+keeps within the limit, and planned only where their live bytes do. The planner's word is the last: the first that fits is the cheapest.
+Where several stretches need too much, each has a group.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from heapq import heappop, heappush
 
 from arenite.graph import Graph
-from arenite.partial.candidates import COPY_CYCLES, Candidate, Kind, amounts, graph_cycles, kept_bytes, macs, with_less_scratch
-from arenite.partial.groups import stretches
+from arenite.partial.candidates import COPY_CYCLES, Candidate, Kind, amounts, calls, graph_cycles, kept_bytes, macs, with_less_scratch
+from arenite.partial.estimate import Estimate
+from arenite.partial.groups import Group, stretches
+from arenite.partial.known import Known
 from arenite.partial.residency import live_bytes, slice_offset
 from arenite.plan import MemoryPlan
 from arenite.variants import Offer
 
 MOST_GROUPS = 4
-MOST_PLANS = 4
+MOST_PLANS = 3
 """Candidates of a group that are given to the planner, for each of the shares below, where none keeps within the limit."""
-ROOM = (1.0, 0.93, 0.86)
+ROOM = (1.0, 0.95, 0.9, 0.85)
 """Parts of the limit that live bytes keep within. What they leave is for gaps: tensors do not always fill the arena."""
+RELAXED = (1.06, 1.13, 1.22, 1.33, 1.5, 1.75, 2.0, 2.5, 3.0)
+"""Where nothing keeps within the limit, what keeps within so much more: how much less than that is needed is worth knowing."""
+NEAR = 1.03
+"""A plan that needs no more than this part of the limit is looked at again with patience."""
+MOST_WRITTEN = 100
+"""Candidates of a group whose bands are written."""
 LATER_ENDS = 6
 """Places at which a group may end behind the last step that needs too much; likewise earlier beginnings."""
 SCRATCH_SHARES = (2, 4, 8, 16)
 """Kernels with less scratch memory than these parts of the limit are tried, too."""
+ESTIMATED = 0.95
+"""An estimate of bytes may be too high by what this leaves."""
 
-Plan = Callable[[Graph], MemoryPlan]
-"""Plans a graph for execution in the order that it has."""
+Plan = Callable[[Graph, int, bool], MemoryPlan]
+"""Plans a graph for execution in the order that it has, in an arena of so many bytes if it can be; True: however long that takes."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +84,30 @@ class Search:
     offers: Mapping[int, tuple[Offer, ...]] = field(default_factory=dict)
     """Kernels that nodes can take instead: those with less scratch memory are tried, too."""
     kinds: tuple[Kind, ...] = (Kind.LINE_BUFFERS, Kind.PATCHES)
+    progress: Callable[[int], None] = lambda tried: None
+    """Told how many candidates have been looked at."""
     _candidates: dict[tuple[object, ...], Candidate] = field(default_factory=dict)
+
+    @cached_property
+    def known(self) -> Known:
+        return Known(self.features)
 
     def within(self, limit: int) -> Execution:
         """The cheapest execution found whose arena has `limit` bytes at most; where none has, the one with the smallest arena."""
-        best = Execution(self.graph, self.plain)
-        current = best
         # Below what inputs or outputs take there is nothing to find: the best is looked for near that.
         limit = max(
             limit, *(sum(self.graph.tensors[name].bytes for name in set(names)) for names in (self.graph.inputs, self.graph.outputs))
         )
+        found = self._within(limit)
+        for share in RELAXED:
+            if found.plan.arena_bytes <= limit or int(limit * share) >= found.plan.arena_bytes:
+                break
+            nearer = self._within(int(limit * share))
+            found = min(found, nearer, key=lambda each: each.plan.arena_bytes)
+        return found
+
+    def _within(self, limit: int) -> Execution:
+        best = current = Execution(self.graph, self.plain)
         for _ in range(MOST_GROUPS):
             if current.plan.arena_bytes <= limit:
                 return current
@@ -87,37 +115,68 @@ class Search:
             if found is None:
                 break
             current = found
-            if current.plan.arena_bytes < best.plan.arena_bytes:
-                best = current
-        return current if current.plan.arena_bytes <= limit else best
+            best = min(best, current, key=lambda each: each.plan.arena_bytes)
+        return best
 
     def _one_group_more(self, current: Execution, limit: int) -> Execution | None:
         """The cheapest execution within the limit that has a further group, or else the one that helps most; None where none helps."""
-        tried: dict[Candidate, Execution] = {}
-        promising: list[Candidate] = []
-        for share in ROOM:
-            promising = sorted(self._promising(current.graph, int(limit * share)), key=lambda each: each.cycles)
-            fitting = [each for each in promising if each.live_bytes <= limit * share and each not in tried]
-            for candidate in fitting[:MOST_PLANS]:
-                made = tried[candidate] = self._execution(current, candidate)
-                if made.plan.arena_bytes <= limit:
-                    return made
-        nearest = [each for each in sorted(promising, key=lambda each: each.live_bytes) if each not in tried]
-        for candidate in nearest[: MOST_PLANS if len(tried) < MOST_PLANS else 0]:
-            made = tried[candidate] = self._execution(current, candidate)
+        tried: list[tuple[Execution, Candidate]] = []
+        room = limit
+        over: list[Candidate] = []
+        for candidate in self._cheapest_first(current.graph, limit):
+            if candidate.live_bytes > room:
+                over.append(candidate)
+                continue
+            made = self._execution(current, candidate, limit)
             if made.plan.arena_bytes <= limit:
                 return made
-        smallest = min(tried.values(), key=lambda each: each.plan.arena_bytes, default=None)
-        return smallest if smallest is not None and smallest.plan.arena_bytes < current.plan.arena_bytes else None
+            tried.append((made, candidate))
+            if len(tried) == MOST_PLANS * len(ROOM):
+                break
+            room = int(limit * ROOM[len(tried) // MOST_PLANS])
+        if len(tried) < MOST_PLANS:
+            nearest = sorted(over, key=lambda each: each.live_bytes)[:MOST_PLANS]
+            tried += [(self._execution(current, candidate, limit), candidate) for candidate in nearest]
+        if not tried:
+            return None
+        smallest, candidate = min(tried, key=lambda each: each[0].plan.arena_bytes)
+        if limit < smallest.plan.arena_bytes <= limit * NEAR and candidate.live_bytes <= limit:
+            smallest = self._execution(current, candidate, limit, thorough=True)
+        return smallest if smallest.plan.arena_bytes < current.plan.arena_bytes else None
 
-    def _promising(self, graph: Graph, limit: int) -> Iterator[Candidate]:
-        """For every group that may help and each kind, the coarsest bands that keep within the limit, or the finest."""
-        live = live_bytes(graph, range(len(graph.nodes)))
+    def _cheapest_first(self, graph: Graph, limit: int) -> Iterator[Candidate]:
+        """Candidates in the order of their cycles, as far as they may keep within the limit, coarser bands first; then, where there are
+        none, those that need least."""
+        queue: list[tuple[float, int, _Way | Candidate]] = []
+        ways, written = self._ways(graph, limit), 0
+        fitting = [way for way in ways if way.bytes * ESTIMATED <= limit]
+        if not fitting:
+            fitting = sorted(ways, key=lambda way: way.bytes)[: MOST_PLANS * len(ROOM)]
+        for number, way in enumerate(fitting):
+            heappush(queue, (way.cycles, number, way))
+        while queue and written < MOST_WRITTEN:
+            _, number, found = heappop(queue)
+            if isinstance(found, Candidate):
+                yield found
+                continue
+            candidate = self._candidate(found.source, found.nodes, found.kind, found.amount)
+            written += 1
+            self.progress(len(self._candidates))
+            heappush(queue, (max(candidate.cycles, found.cycles), number, candidate))
+
+    def _ways(self, graph: Graph, limit: int) -> list[_Way]:
+        live = live_bytes(graph, range(len(graph.nodes)), self.known)
         steps = [step for step in range(len(graph.nodes)) if live[step] > limit] or [int(live.argmax())]
+        found = []
         for nodes in _groups(graph, steps):
             for source in self._sources(graph, nodes, limit):
+                estimate = Estimate(Group(source, nodes), self.known)
+                cycles = graph_cycles(source, self.known)
                 for kind in self.kinds:
-                    yield self._coarsest(source, nodes, kind, limit)
+                    for amount in amounts(kind):
+                        more = cycles + estimate.more_cycles(kind, amount)
+                        found.append(_Way(source, nodes, kind, amount, more, estimate.least_bytes(kind, amount)))
+        return found
 
     def _sources(self, graph: Graph, nodes: tuple[int, ...], limit: int) -> Iterator[Graph]:
         """`graph`, and with kernels for `nodes` whose scratch memory is but a part of the limit."""
@@ -129,37 +188,41 @@ class Search:
                 seen.append(lean.nodes)
                 yield lean
 
-    def _coarsest(self, source: Graph, nodes: tuple[int, ...], kind: Kind, limit: int) -> Candidate:
-        candidate = None
-        for amount in amounts(kind):
-            candidate = self._candidate(source, nodes, kind, amount)
-            if candidate.live_bytes <= limit:
-                break
-        assert candidate is not None
-        return candidate
-
     def _candidate(self, source: Graph, nodes: tuple[int, ...], kind: Kind, amount: int) -> Candidate:
         kernels = tuple(str(source.nodes[index].attributes.get("variant")) for index in nodes)
         key = (len(source.nodes), source.nodes[nodes[0]].output, source.nodes[nodes[-1]].output, kernels, kind, amount)
         if key not in self._candidates:
-            self._candidates[key] = Candidate(source, nodes, kind, amount, self.features)
+            self._candidates[key] = Candidate(source, nodes, kind, amount, self.known)
         return self._candidates[key]
 
-    def _execution(self, current: Execution, candidate: Candidate) -> Execution:
+    def _execution(self, current: Execution, candidate: Candidate, limit: int, thorough: bool = False) -> Execution:
         graph = candidate.graph
         group = BandedGroup(tuple(candidate.source.nodes[index].output for index in candidate.nodes), candidate.kind, candidate.amount)
-        plain, memory = graph_cycles(self.graph, self.features), self.make_plan(graph)
+        plain, memory = graph_cycles(self.graph, self.known), self.make_plan(graph, limit, thorough)
         copied = max(copied_bytes(graph, memory) - copied_bytes(self.graph, self.plain), 0)
         return Execution(
             graph=graph,
             plan=memory,
             groups=(*current.groups, group),
-            extra_macs=macs(graph) - macs(self.graph),
+            extra_macs=macs(graph, self.known) - macs(self.graph, self.known),
             copied_bytes=copied,
             slowdown=(candidate.cycles + COPY_CYCLES * (copied - kept_bytes(graph)) - plain) / plain if plain else 0.0,
-            calls=sum(node.op not in ("Concat", "Slice") for node in graph.nodes)
-            - sum(node.op not in ("Concat", "Slice") for node in self.graph.nodes),
+            calls=calls(graph) - calls(self.graph),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """A candidate that is not written yet."""
+
+    source: Graph
+    nodes: tuple[int, ...]
+    kind: Kind
+    amount: int
+    cycles: float
+    """At least."""
+    bytes: int
+    """At least, about."""
 
 
 def copied_bytes(graph: Graph, memory: MemoryPlan) -> int:

@@ -2,6 +2,7 @@
 
 from arenite.plan.check import check
 from arenite.plan.memory_plan import Memory, MemoryKind, MemoryPlan, Placement
+from arenite.plan.offsets import Enough
 from arenite.plan.planner import ARENA, plan
 
-__all__ = ["ARENA", "Memory", "MemoryKind", "MemoryPlan", "Placement", "check", "plan"]
+__all__ = ["ARENA", "Enough", "Memory", "MemoryKind", "MemoryPlan", "Placement", "check", "plan"]

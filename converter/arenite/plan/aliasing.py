@@ -91,17 +91,19 @@ def parts(graph: Graph, roots: Mapping[str, str], granule: int) -> dict[tuple[st
             inside.add(part)
             taken.setdefault(whole, []).append((offset, offset + size))
 
-    for node in graph.nodes:
+    # Rows that partial execution keeps of a window belong to the next one: they are copied once at most, and new rows go behind them.
+    windows = [node for node in graph.nodes if node.op == "Concat" and node.band is not None]
+    for node in (*windows, *(node for node in graph.nodes if node.op != "Concat" or node.band is None)):
         if node.op == "Concat":
             for part, offset in _concat_parts(graph, node):
                 if part in roots:
                     enter(roots[part], node.output, offset)
-        elif node.op == "Slice" and node.input in roots and (start := _slice_start(graph, node)) is not None:
-            enter(node.output, roots[node.input], start, apart=node.band is None)
         elif node.op == "Pad" and node.input in roots and (begin := pad_start(graph, node)) is not None:
             # Under no other name it may have bytes that the padding would overwrite.
             if graph.tensors[roots[node.input]].bytes == graph.tensors[node.input].bytes:
                 enter(roots[node.input], node.output, begin)
+        elif node.op == "Slice" and node.input in roots and (start := _slice_start(graph, node)) is not None:
+            enter(node.output, roots[node.input], start, apart=node.band is None)
     return found
 
 
@@ -143,8 +145,6 @@ def _concat_parts(graph: Graph, node: Node) -> list[tuple[str, int]]:
     return placed
 
 
-def _slice_start(graph: Graph, node: Node) -> int | None:
-    """Where in its input a Slice begins, in bytes; None where it is several runs."""
 def pad_start(graph: Graph, node: Node) -> int | None:
     """Where in a Pad's result its input lies, in bytes; None where it is several runs."""
     x, result = graph.tensors[node.input], graph.tensors[node.output]
@@ -156,6 +156,8 @@ def pad_start(graph: Graph, node: Node) -> int | None:
     return int(sum(before[axis] * prod(result.shape[axis + 1 :]) for axis in padded)) * x.dtype.itemsize
 
 
+def _slice_start(graph: Graph, node: Node) -> int | None:
+    """Where in its input a Slice begins, in bytes; None where it is several runs."""
     x, result = graph.tensors[node.input], graph.tensors[node.output]
     starts, steps = node.attributes["starts"], node.attributes["steps"]
     whole = len(x.shape)  # from this axis on nothing is left out

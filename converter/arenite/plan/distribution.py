@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from arenite.errors import PlanError
 from arenite.plan.blocks import Block, Packing, Sharing
 from arenite.plan.memory_plan import Memory, MemoryKind
-from arenite.plan.offsets import Offsets, assign
+from arenite.plan.offsets import Enough, Offsets, assign
 
 Share = tuple[list[int], Offsets]
 """Blocks that a memory holds, by number, and where."""
@@ -19,9 +19,15 @@ MOST_RETURNS = 32
 
 
 def distribute(
-    file: str, blocks: Sequence[Block], traffic: Sequence[int], sharings: Sharings, memories: Sequence[Memory], granule: int
+    file: str,
+    blocks: Sequence[Block],
+    traffic: Sequence[int],
+    sharings: Sharings,
+    memories: Sequence[Memory],
+    granule: int,
+    enough: Enough | None = None,
 ) -> list[Share]:
-    """For each memory its share of `blocks`. `traffic`: bytes of each that are read and written in an inference.
+    """For each memory its share of `blocks`. `traffic`: bytes of each that are read and written in an inference. `enough`: see assign.
 
     Where not all fits into a memory, blocks live at the busiest step go on until the rest does, those first that have least traffic for
     their size; then those that fit after all return, those first that have most. Raises PlanError where there is too little of all.
@@ -32,7 +38,7 @@ def distribute(
         if memory.kind is not MemoryKind.ARENA:
             shares.append(([], assign(Packing(()))))
             continue
-        share, layout = left, assign(_packing(blocks, left, sharings), granule)
+        share, layout = left, assign(_packing(blocks, left, sharings), granule, enough=enough)
         left, needed = [], layout.bytes
         if memory.capacity is not None and layout.bytes > memory.capacity:
             share, left = _within(memory.capacity, blocks, share, traffic, sharings, granule)

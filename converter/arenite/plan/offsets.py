@@ -14,7 +14,7 @@ from arenite.plan.bounds import chain_bound, step_bound
 from arenite.plan.chain import as_chain, fit_chain
 from arenite.plan.first_fit import MOST_STARTS, from_both_ends, improved, place_fast
 from arenite.plan.fitting import EffortSpentError, Fitting
-from arenite.plan.rigid import place_rigid
+from arenite.plan.rigid import gathered, place_rigid
 
 EFFORT = 400_000
 """Of exact search, all limits together: nodes of the search times blocks left."""
@@ -38,7 +38,17 @@ class Offsets:
         return self.bytes == self.lower_bound
 
 
-def assign(packing: Packing, granule: int = 1, effort: int = EFFORT) -> Offsets:
+@dataclass(frozen=True)
+class Enough:
+    """When to stop looking for a smaller arena."""
+
+    bytes: int
+    """So many will do. Where all parts can lie in their wholes within these, they do."""
+    quick: bool = False
+    """If first fit does not get there, nothing else is tried."""
+
+
+def assign(packing: Packing, granule: int = 1, effort: int = EFFORT, enough: Enough | None = None) -> Offsets:
     """Offsets such that no two blocks share a byte while both are live, save as the packing's sharings allow.
 
     `granule`: what sizes, distances and periods are multiples of; so are the offsets then.
@@ -46,8 +56,22 @@ def assign(packing: Packing, granule: int = 1, effort: int = EFFORT) -> Offsets:
     if not packing.blocks:
         return Offsets((), 0, 0)
     bound = step_bound(packing)
+    rigid = None
+    if enough is not None:
+        rigid = place_rigid(packing, max(bound, enough.bytes)) if enough.bytes >= bound else None
+        if rigid is not None and packing.end(rigid) <= enough.bytes:
+            return Offsets(rigid, packing.end(rigid), bound)
     placements = place_fast(packing, bound)
     best, end = placements[0].offsets, placements[0].end
+    if enough is not None:
+        for fitted in placements[: MOST_STARTS // 2]:
+            if end > enough.bytes >= bound:
+                best = min(best, improved(packing, fitted, enough.bytes), key=packing.end)
+                end = packing.end(best)
+        if end <= enough.bytes or enough.quick:
+            best = best if rigid is None else min(rigid, best, key=packing.end)
+            best = gathered(packing, best, max(enough.bytes, packing.end(best)))
+            return Offsets(best, packing.end(best), bound)
     if end > bound:
         bound = chain_bound(packing, end, granule)
     if end > bound and (chain := as_chain(packing)) is not None:
@@ -58,7 +82,7 @@ def assign(packing: Packing, granule: int = 1, effort: int = EFFORT) -> Offsets:
         for fitted in placements[:MOST_STARTS] if len(packing.blocks) > FEW else ():
             if packing.end(best) > bound:
                 best = min(best, improved(packing, fitted, bound), key=packing.end)
-        if packing.end(best) > bound and (rigid := place_rigid(packing, bound)) is not None:
+        if packing.end(best) > bound and (rigid or (rigid := place_rigid(packing, bound))) is not None:
             best = min(best, rigid, key=lambda offsets: (packing.end(offsets), packing.copied_bytes(offsets)))
         if packing.end(best) > bound and len(packing.blocks) <= SEARCHABLE:
             best, bound = _search(packing, best, bound, granule, effort)

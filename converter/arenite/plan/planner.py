@@ -13,6 +13,7 @@ from arenite.plan.bodies import planned_part
 from arenite.plan.distribution import distribute
 from arenite.plan.lifetimes import Lifetime, lifetimes
 from arenite.plan.memory_plan import Memory, MemoryPlan, Placement
+from arenite.plan.offsets import Enough
 from arenite.plan.schedule import schedule
 from arenite.plan.states import peak
 from arenite.plan.traffic import Traffic, traffic
@@ -24,13 +25,18 @@ _WORD = 4
 
 
 def plan(
-    graph: Graph, *, keep_inputs: bool = False, memories: Sequence[Memory] = (ARENA,), order: Sequence[int] | None = None
+    graph: Graph,
+    *,
+    keep_inputs: bool = False,
+    memories: Sequence[Memory] = (ARENA,),
+    order: Sequence[int] | None = None,
+    enough: Enough | None = None,
 ) -> MemoryPlan:
     """Where every tensor of `graph` (int8 form) lies, and when.
 
     `keep_inputs`: no input is overwritten; those that are states never are. `memories`: the fastest first, memory 0 is the arena; what
     does not fit its capacity goes to the others, in turn (plan.distribution). `order`: indices into graph.nodes to execute in this order;
-    None: the planner chooses the one of least peak.
+    None: the planner chooses the one of least peak. `enough`, with an order: an arena that will do.
 
     Raises PlanError where the memories are too small or an output is a constant, ValueError where `order` is none of this graph.
     """
@@ -43,7 +49,7 @@ def plan(
     }
     if order is not None:
         _require_topological(graph, order)
-        return _place(graph, tuple(order), bodies, keep_inputs, memories, granule, ("the execution order was given",))
+        return _place(graph, tuple(order), bodies, keep_inputs, memories, granule, ("the execution order was given",), enough)
 
     tasks, nodes = work(graph, keep_inputs, granule, bodies)
     best = schedule(tasks)
@@ -104,6 +110,7 @@ def _place(
     memories: Sequence[Memory],
     granule: int,
     notes: tuple[str, ...],
+    enough: Enough | None = None,
 ) -> MemoryPlan:
     spans = lifetimes(graph, order, keep_inputs)
     roots = views(graph)
@@ -111,7 +118,7 @@ def _place(
     allowed = _sharings(graph, order, items, roots, granule)
     moved = traffic(graph) if len(memories) > 1 else Traffic({}, {})
     weights = [_bytes_moved(item, moved) for item in items]
-    shares = distribute(graph.name, [item.block for item in items], weights, allowed, memories, granule)
+    shares = distribute(graph.name, [item.block for item in items], weights, allowed, memories, granule, enough)
     notes = (*notes, *_traffic_notes(memories, [(sum(weights[i] for i in share), layout.bytes) for share, layout in shares]))
 
     placements: dict[str, Placement] = {}

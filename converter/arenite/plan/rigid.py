@@ -15,6 +15,8 @@ from arenite.plan.first_fit import Offsets, orders, upright
 MOST_STARTS = 3
 """Placements that are improved."""
 MOST_ROUNDS = 150
+MOST_PASSES = 4
+"""Over all bodies, to put them together again."""
 EFFORT = 600_000
 """Pairs of rivals looked at, about, by all the improvements of a placement."""
 
@@ -66,17 +68,71 @@ class Bodies:
         offsets = [-1] * len(packing.blocks)
         for number in dict.fromkeys(self.body_of[i] for i in order):
             members = self.members[number]
-            placed = [(i, above, j) for i, above in members for j in packing.rivals[i] if offsets[j] >= 0]
-            base, settled = 0, False
-            while not settled:
-                settled = True
-                for i, above, j in placed:
-                    higher = packing.lifted(i, base + above, j, offsets[j])
-                    if higher > base + above:
-                        base, settled = higher - above, False
+            base = self.lowest_free(members, offsets)
             for i, above in members:
                 offsets[i] = base + above
         return tuple(offsets)
+
+    def lowest_free(self, members: Sequence[tuple[int, int]], offsets: Sequence[int]) -> int:
+        """The lowest offset at which a body goes together with `offsets` (negative: not placed yet)."""
+        placed = [(i, above, j) for i, above in members for j in self.packing.rivals[i] if offsets[j] >= 0]
+        base, settled = 0, False
+        while not settled:
+            settled = True
+            for i, above, j in placed:
+                higher = self.packing.lifted(i, base + above, j, offsets[j])
+                if higher > base + above:
+                    base, settled = higher - above, False
+        return base
+
+
+def gathered(packing: Packing, offsets: Offsets, limit: int) -> Offsets:
+    """The placement with parts put into their wholes as far as all else leaves them room below `limit`: less is copied.
+
+    Bodies are moved as a whole, then blocks alone, to where a part or a whole of theirs asks for it.
+    """
+    bodies, result = Bodies(packing), list(offsets)
+    ties: list[list[tuple[int, int]]] = [[] for _ in packing.blocks]
+    """By block: parts and wholes of it, and where it lies above them if nothing is copied."""
+    for part, wholes in packing.wholes.items():
+        for whole, delta in wholes:
+            ties[part].append((whole, delta))
+            ties[whole].append((part, -delta))
+    copied = packing.copied_bytes(result)
+    for _ in range(MOST_PASSES if copied else 0):
+        for members in bodies.members:
+            if len(members) > 1 and len({result[i] - above for i, above in members}) > 1:
+                _move_together(bodies, members, result, limit)
+        for i, tied in enumerate(ties):
+            if tied:
+                _move_alone(packing, i, tied, result, limit)
+        if packing.copied_bytes(result) >= copied:
+            break
+        copied = packing.copied_bytes(result)
+    return tuple(result)
+
+
+def _move_together(bodies: Bodies, members: Sequence[tuple[int, int]], offsets: list[int], limit: int) -> None:
+    before = [offsets[i] for i, _ in members]
+    for i, _ in members:
+        offsets[i] = -1
+    base = bodies.lowest_free(members, offsets)
+    fits = all(base + above + bodies.packing.blocks[i].bytes <= limit for i, above in members)
+    for (i, above), place in zip(members, before, strict=True):
+        offsets[i] = base + above if fits else place
+
+
+def _move_alone(packing: Packing, i: int, tied: Sequence[tuple[int, int]], offsets: list[int], limit: int) -> None:
+    """Put block i where most bytes of it, or of its parts, lie as they should."""
+
+    def gained(at: int) -> int:
+        return sum(min(packing.sizes[i], packing.sizes[j]) for j, above in tied if at == offsets[j] + above)
+
+    best = gained(offsets[i])
+    for at in dict.fromkeys(offsets[j] + above for j, above in tied):
+        free = 0 <= at <= limit - packing.sizes[i] and all(packing.lifted(i, at, j, offsets[j]) == at for j in packing.rivals[i])
+        if free and gained(at) > best:
+            offsets[i], best = at, gained(at)
 
 
 def place_rigid(packing: Packing, bound: int) -> Offsets | None:
