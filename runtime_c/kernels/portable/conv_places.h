@@ -100,13 +100,14 @@ static ARN_NOINLINE void filter_group(const arn_conv_params *p, const arn_rows *
     const arn_output_params output = {p->output_zero_point, p->shift, p->activation_min, p->activation_max};
     const int32_t columns = v->places > 1 ? ARN_DOT_COLUMNS : 1;
     for (int32_t left = filters, count; left > 0; left -= count) {
-        uint32_t start[ARN_DOT_FILTERS];
         count = arn_dot_count(left, columns);
-        for (int32_t f = 0; f < ARN_DOT_FILTERS; f++) {
-            start[f] = f < count ? (uint32_t)bias[f] : 0;
-            if (f < count && v->has_padding) {
-                start[f] += padding_sum(v, weight + f * v->walk.filter, p->kernel_h) * (uint32_t)p->input_zero_point;
-            }
+        uint32_t start[ARN_DOT_FILTERS]; /* written out, or compilers call memcpy */
+        start[0] = (uint32_t)bias[0];
+        start[1] = count > 1 ? (uint32_t)bias[1] : 0;
+        start[2] = count > 2 ? (uint32_t)bias[2] : 0;
+        start[3] = count > 3 ? (uint32_t)bias[3] : 0;
+        for (int32_t f = v->has_padding ? count - 1 : -1; f >= 0; f--) {
+            start[f] += padding_sum(v, weight + f * v->walk.filter, p->kernel_h) * (uint32_t)p->input_zero_point;
         }
         const int8_t *const w = weight + v->w_offset;
         if (v->steps.end - v->steps.begin == 1) {
