@@ -186,7 +186,7 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
     history("variants", build.choice.graph)
     if build.execution.groups:
         history("partial", build.execution.graph)
-    about = _circumstances(path, options, ports, quantized, data, likely_states(graph), source.remarks)
+    about = _circumstances(path, options, ports, quantized, data, likely_states(graph), graph.remarks)
     notes = (
         *build.partial_notes,
         *constants_in_ram(build.program),

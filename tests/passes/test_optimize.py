@@ -135,7 +135,7 @@ def test_a_small_network(build: Any, same: Same, ops: Ops) -> None:
     optimized = optimize(graph, on_pass=lambda name, _: seen.append(name))
     assert ops(optimized) == ["Transpose", "Conv", "MaxPool", "DepthwiseConv", "Elementwise", "Add", "Reshape", "FullyConnected", "Softmax"]
     same(graph, optimized)
-    assert seen[:3] == ["remove_dead", "fold_constants", "absorb_qdq"]
+    assert seen[:4] == ["remove_dead", "fold_constants", "annotate_int16", "absorb_qdq"]
     assert "choose_layouts" in seen
 
 

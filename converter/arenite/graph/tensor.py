@@ -64,6 +64,12 @@ class Quantization:
     def is_per_tensor(self) -> bool:
         return self.axis is None
 
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether a tensor's values reach further from 0 than 2^(bits − 1) steps: not without a zero point."""
+        half = 1 << (self.bits - 1)
+        return max(half + int(self.zero_point), half - 1 - int(self.zero_point)) > half
+
     def same_as(self, other: Quantization | None) -> bool:
         return (
             other is not None

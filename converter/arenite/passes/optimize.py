@@ -9,6 +9,7 @@ from arenite.graph.graph import Graph
 from arenite.graph.verifier import verify
 from arenite.passes.absorb_permutations import absorb_permutations
 from arenite.passes.absorb_qdq import absorb_qdq
+from arenite.passes.annotate_int16 import annotate_int16
 from arenite.passes.choose_layouts import choose_layouts
 from arenite.passes.drop_edge_transposes import drop_edge_transposes
 from arenite.passes.drop_state_transposes import drop_state_transposes
@@ -72,6 +73,7 @@ def optimize(graph: Graph, *, io_layout: str = "onnx", calibrates: bool = False,
         remove_dead,
         fold_constants,
         *((settle_dynamic_quantization,) if calibrates else ()),
+        annotate_int16,
         absorb_qdq,  # first: from here on every activation is float
         fold_constants,  # constants that stood behind a Quantize
         remove_idle,

@@ -202,7 +202,7 @@ def channels_of(lowering: Lowering, node: Node) -> tuple[Channels, str | None]:
     bias = bias if choice.bias is None else choice.bias
     own = own_scale(weights, x, y) if choice.scale is None else choice.scale
     annotation = lowering.source.tensor(node.inputs[1]).quantization
-    if annotation is None:
+    if annotation is None or annotation.bits > 8:
         return Channels(weights, bias, own, False, choice.steps, choice.four_bits), None
     if annotation.axis not in (None, axis):
         return Channels(weights, bias, own, False), f"weights quantized along axis {annotation.axis} were quantized anew, along {axis}"

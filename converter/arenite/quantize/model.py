@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from arenite.errors import QuantizationError
-from arenite.graph import Graph, Quantization
+from arenite.graph import Graph, Quantization, Tensor
 from arenite.quantize.best import Advance, Found, MethodEffect, search
 from arenite.quantize.calibration_data import Dataset, synthetic_data
 from arenite.quantize.cell_ranges import largest_cells
@@ -75,6 +75,8 @@ class QuantizeOptions:
     """Tensors whose features need more than one scale (features.py): found out by quantize()."""
     unknown: frozenset[str] = frozenset()
     """Tensors that a model which comes quantized says nothing of, without data that would (missing_pairs.py): found out by quantize()."""
+    sixteen: frozenset[str] = frozenset()
+    """Tensors that the model itself quantizes to 16 bits: found out by quantize()."""
     io: str = "int8"
     """Types of inputs and outputs: int8, float32 or model (edges.py)."""
     synthetic_samples: int = 32
@@ -225,6 +227,7 @@ def settle(
     seen = input_statistics(graph, calibration)
     whole = completed(graph, measured=calibration is not None)
     graph = whole.graph
+    options = replace(options, sixteen=frozenset(name for name, tensor in graph.tensors.items() if _has_16_bits(tensor)))
     if calibration is None and comes_quantized(graph):
         options = replace(options, unknown=_unknown(graph, options))
     while True:
@@ -253,6 +256,10 @@ def settle(
     return Settled(options, data, found, seen, whole)
 
 
+def _has_16_bits(tensor: Tensor) -> bool:
+    return not tensor.is_constant and tensor.quantization is not None and tensor.quantization.bits == 16
+
+
 def _unknown(graph: Graph, options: QuantizeOptions) -> frozenset[str]:
     """What nothing determines, but for what recurrent layers carry on, which has scales of its own. What moves elements of such a tensor is
     float32 with it, and then its result may be one as well."""
@@ -260,6 +267,7 @@ def _unknown(graph: Graph, options: QuantizeOptions) -> frozenset[str]:
         typed = _typed(graph, options)
         found = find_state_tensors(graph, typed, _apart(options))
         more = frozenset(undetermined(found.graph, typed, found.names | _apart(options))).intersection(graph.tensors)
+        more |= frozenset(observed(graph, _int16_layers(graph, options)))
         if more <= options.unknown:
             return options.unknown
         options = replace(options, unknown=options.unknown | more)
@@ -330,7 +338,7 @@ def _begin(
     graph: Graph, data: Dataset, options: QuantizeOptions, progress: Progress | None = None, seen: dict[str, Histogram] | None = None
 ) -> _Begun | None:
     """None where nothing can be int8. `seen` as rechosen() has it. Raises UnboundedError, and what quantize() raises."""
-    int16 = Int16Choice(chosen_layers(graph, options.int16_layers, options.float_layers), WEIGHTS[options.int16_weight_bits])
+    int16 = Int16Choice(_int16_layers(graph, options), WEIGHTS[options.int16_weight_bits])
     typed, apart = _typed(graph, options), _apart(options)
     wide = frozenset(node.output for node in graph.nodes if node.output in int16.layers - typed and fits_int16(graph, node))
     able = frozenset(node.output for node in graph.nodes if node.output in int16.layers - typed and node.op in CARRYING)
@@ -340,6 +348,7 @@ def _begin(
     recurrent, found = recurrent_nodes(graph, typed), find_state_tensors(graph, typed, apart, wide, able)
     graph, typed = found.graph, typed - found.names
     unknown = [*undetermined(graph, typed, found.names | apart), *found.observed(recurrent), *observed(graph, int16.layers)]
+    unknown = [name for name in unknown if name not in options.unknown]
     known = {} if seen is None else seen
     missing = [name for name in unknown if name not in known]
     known.update(observe(graph, data, missing, progress) if missing else {})
@@ -350,13 +359,20 @@ def _begin(
     return _Begun(Draft(graph, ranges, typed, found.names | apart, steps, int16=int16), histograms)
 
 
+def _int16_layers(graph: Graph, options: QuantizeOptions) -> frozenset[str]:
+    """The user's, and those that the model itself wants so."""
+    chosen = chosen_layers(graph, options.int16_layers, options.float_layers)
+    apart = chosen_layers(graph, options.float_layers) if options.float_layers else frozenset()
+    return chosen | typed_beside(graph, options.sixteen) - apart
+
+
 def _typed(graph: Graph, options: QuantizeOptions) -> frozenset[str]:
     return typed_nodes(graph, options.float_layers, options.unbounded, _apart(options))
 
 
 def _apart(options: QuantizeOptions) -> frozenset[str]:
     """Tensors that are not to be int8."""
-    return frozenset(dict(options.coarse)) | frozenset(options.uneven or ()) | options.unknown
+    return frozenset(dict(options.coarse)) | frozenset(options.uneven or ()) | options.unknown | options.sixteen
 
 
 def _uneven(

@@ -67,9 +67,9 @@ def symmetric_int24(values: Range) -> Quantization:
 
 
 def representable(quantization: Quantization) -> Range:
-    """The real values from −128 to 127."""
-    scale, zero_point = float(quantization.scale), int(quantization.zero_point)
-    return Range(scale * (-128 - zero_point), scale * (127 - zero_point))
+    """The real values from −128 to 127; of an annotation with 16 bits, from −32768 to 32767."""
+    scale, zero_point, half = float(quantization.scale), int(quantization.zero_point), 1 << (max(quantization.bits, 8) - 1)
+    return Range(scale * (-half - zero_point), scale * (half - 1 - zero_point))
 
 
 def predefined(graph: Graph, typed: frozenset[str] = frozenset()) -> dict[str, Quantization]:

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from arenite.graph import DType, Expression, Graph, Node, Quantization, Tensor
 from arenite.graph.operators import UNBOUNDED
-from arenite.quantize.int16_choice import LARGEST, Int16Choice
+from arenite.quantize.int16_choice import LARGEST, WEIGHTS, Int16Choice, Weights
 from arenite.quantize.lower_movement import CARRYING, LARGEST_COUNT
 from arenite.quantize.lowering import geometry
 from arenite.quantize.multipliers import mean_multiplier, pairs_of, quantize_steps, scale_of, sum_multipliers, wide_multipliers
 from arenite.quantize.named_layers import named_layers
 from arenite.quantize.ranges import Range
-from arenite.quantize.scales import SMALLEST_SCALE, symmetric_int16
+from arenite.quantize.scales import SMALLEST_SCALE, representable, symmetric_int16
 
 MULTIPLIER_BITS = 15
 BIAS_LIMIT = 1 << 46
@@ -46,9 +46,10 @@ def chosen_layers(graph: Graph, names: Sequence[str] | None, apart: Sequence[str
 
 
 def observed(graph: Graph, layers: Set[str]) -> list[str]:
-    """Activations whose ranges `layers` need."""
+    """Activations whose ranges `layers` need, those with annotations left out."""
     names = [name for node in graph.nodes if node.output in layers for name in (*node.inputs, *node.outputs)]
-    return [name for name in dict.fromkeys(names) if name is not None and _is_real(graph.tensors[name])]
+    real = [name for name in dict.fromkeys(names) if name is not None and _is_real(graph.tensors[name])]
+    return [name for name in real if graph.tensors[name].quantization is None]
 
 
 def _is_real(tensor: Tensor) -> bool:
@@ -76,7 +77,7 @@ class Int16Layers:
             return None
         if node.op in (*CARRYING, "Pad"):
             return self._move(node)
-        if node.output not in self.ranges:
+        if self._steps_of(node.output) is None:
             return None
         lowering = self._LOWERINGS.get(node.op)
         if lowering is None:
@@ -96,7 +97,6 @@ class Int16Layers:
         absent = len(node.inputs) < 3 or node.inputs[2] is None
         if weight is None or (bias is None and not absent):
             return False
-        weights = self.choice.weights
         axis = OUTPUT_AXIS[node.op]
         rows = np.moveaxis(weight.astype(np.float64), axis, 0).reshape(weight.shape[axis], -1)
         if rows.shape[1] > MOST_TAPS:
@@ -104,8 +104,7 @@ class Int16Layers:
         x = self._operand(node, 0)
         if x is None:
             return False
-        largest = np.abs(rows).max(axis=1, initial=0.0)
-        scale = np.maximum(np.where(largest > 0, largest, 1.0) / weights.largest, SMALLEST_SCALE).astype(np.float32)
+        weights, scale = self._weights(node, rows)
         channels = scale.astype(np.float64)
         steps = np.clip(np.rint(rows / channels[:, None]), -weights.largest, weights.largest)
         moved = (weight.shape[axis], *(size for i, size in enumerate(weight.shape) if i != axis))
@@ -122,6 +121,19 @@ class Int16Layers:
         )
         self._emit(node, node.op, operands, y, weights.variant, input_zero_point=0, output_zero_point=0, shift=0)
         return True
+
+    def _weights(self, node: Node, rows: NDArray[np.float64]) -> tuple[Weights, NDArray[np.float32]]:
+        """How the weights are stored, and their scales: those of the model where it has them."""
+        largest = np.abs(rows).max(axis=1, initial=0.0)
+        annotation = self.source.tensor(node.inputs[1]).quantization
+        if annotation is not None and annotation.axis in (None, OUTPUT_AXIS[node.op]) and np.all(annotation.scale > 0):
+            scale = np.broadcast_to(np.asarray(annotation.scale, np.float32), (len(rows),)).copy()
+            most = np.rint(largest / scale.astype(np.float64)).max(initial=0.0)
+            for weights in WEIGHTS.values():
+                if most <= weights.largest:
+                    return weights, scale
+        weights = self.choice.weights
+        return weights, np.maximum(np.where(largest > 0, largest, 1.0) / weights.largest, SMALLEST_SCALE).astype(np.float32)
 
     def _binary(self, node: Node) -> bool:
         a, b = self._operand(node, 0), self._operand(node, 1)
@@ -162,15 +174,16 @@ class Int16Layers:
 
     def _function(self, node: Node) -> bool:
         expression: Expression = node.attributes["expression"]
-        known = self.ranges.get(node.input)
+        known = self._steps_of(node.input)
         if known is None:
             return False
-        scale, y = scale_of(symmetric_int16(known)), self._result_quantization(node)
+        scale, y = scale_of(known), self._result_quantization(node)
         with np.errstate(all="ignore"):
             points = expression((np.arange(TABLE_POINTS) * 128.0 - 32768) * scale)
             exact = np.clip(expression(np.arange(-32768.0, 32768) * scale) / scale_of(y), -32768, LARGEST)
         if not np.all(np.isfinite(points)) or not np.all(np.isfinite(exact)):
             return False
+        points, exact = np.clip(points, *self._bounds(node)), np.clip(exact, *(bound / scale_of(y) for bound in self._bounds(node)))
         table = quantize_steps(points, y)
         entries, u = table.astype(np.float64), np.arange(1 << 16)
         lines = entries[u >> 7] + (entries[(u >> 7) + 1] - entries[u >> 7]) * (u & 127) / 128
@@ -219,18 +232,39 @@ class Int16Layers:
             quantization = symmetric_int16(Range(-largest, largest))
             return _Int16(self._constant(f"{name}/int16", quantize_steps(tensor.data, quantization), quantization), quantization)
         if name not in self.versions:
-            if name not in self.ranges or tensor.dtype is not DType.FLOAT32:
+            steps = self._steps_of(name)
+            if steps is None or tensor.dtype is not DType.FLOAT32:
                 return None
-            real = self._real(name)
-            version = self.target.add(Tensor(f"{name}/int16", tensor.shape, DType.INT16, None, symmetric_int16(self.ranges[name]))).name
+            real = self._limited(node, name)
+            version = self.target.add(Tensor(f"{name}/int16", tensor.shape, DType.INT16, None, steps)).name
             self.target.nodes.append(Node("Quantize", node.name, (real,), (version,), {"variant": "int16_steps"}, node.origins))
             self.versions[name] = version
         chosen = self.target.tensors[self.versions[name]].quantization
         assert chosen is not None
         return _Int16(self.versions[name], chosen)
 
+    def _limited(self, node: Node, name: str) -> str:
+        """The float32 values of an activation, where int16 of these steps hold more than its annotation does without what is beyond."""
+        real, annotation = self._real(name), self.source.tensors[name].quantization
+        if annotation is None or annotation.bits != 16 or int(annotation.zero_point) == 0:
+            return real
+        limits = representable(annotation)
+        limited = self.target.add(Tensor(f"{name}/limited", self.source.tensors[name].shape, DType.FLOAT32)).name
+        bounds = {"min": limits.low, "max": limits.high, "variant": "float32"}
+        self.target.nodes.append(Node("Clip", node.name, (real,), (limited,), bounds, node.origins))
+        return limited
+
+    def _bounds(self, node: Node) -> tuple[float, float]:
+        """Of the fused activation, and of what the output's annotation holds: exporters leave a ReLU to that."""
+        low, high = node.attributes.get("clip", UNBOUNDED)
+        annotation = self.source.tensors[node.output].quantization
+        if annotation is None or not annotation.is_per_tensor:
+            return low, high
+        limits = representable(annotation)
+        return min(max(low, limits.low), limits.high), min(max(high, limits.low), limits.high)
+
     def _emit(self, node: Node, op: str, inputs: tuple[str, ...], y: Quantization, variant: str, **numbers: Any) -> None:
-        clamp = _clamp(node.attributes.get("clip", UNBOUNDED), y) if op != "Lookup" else {}
+        clamp = _clamp(self._bounds(node), y) if op != "Lookup" else {}
         attributes = {**geometry(node), **numbers, **clamp, "variant": variant}
         self._finish(node, Node(op, node.name, inputs, node.outputs, attributes, node.origins), y)
 
@@ -248,7 +282,22 @@ class Int16Layers:
         return None if name is None else self.source.tensors[name].data
 
     def _result_quantization(self, node: Node) -> Quantization:
-        return symmetric_int16(self.ranges[node.output])
+        steps = self._steps_of(node.output)
+        assert steps is not None
+        return steps
+
+    def _steps_of(self, name: str) -> Quantization | None:
+        """Of the int16 version of an activation: what the model says, or what its range asks for; None where nothing is known."""
+        annotation = self.source.tensors[name].quantization
+        if annotation is not None and annotation.is_per_tensor:
+            return without_zero_point(annotation) if annotation.bits == 16 else symmetric_int16(representable(annotation))
+        return symmetric_int16(self.ranges[name]) if name in self.ranges else None
+
+
+def without_zero_point(annotation: Quantization) -> Quantization:
+    """The steps of 16 bits that hold what the annotation's do with zero point 0: its own, or, where its values lie to one side so far that
+    they are beyond 32767 of these, steps of twice the size."""
+    return Quantization.per_tensor(np.float32(annotation.scale) * np.float32(2 if annotation.is_one_sided else 1), 0)
 
 
 @dataclass(frozen=True)

@@ -137,13 +137,33 @@ class Typed:
         """The nodes from `start` on write another tensor; FakeQuantize makes `name` of it."""
         exact = self._temporary_like(name, "exact")
         self.target.nodes[start:] = [_renamed(new, name, exact) for new in self.target.nodes[start:]]
-        self.target.nodes.append(self._rounding(node.name, exact, name, node.origins))
+        self.target.nodes += self._rounding(node.name, exact, name, node.origins)
 
-    def _rounding(self, like: str, x: str, y: str, origins: tuple[str, ...] = (), source: str | None = None) -> Node:
+    def _rounding(self, like: str, x: str, y: str, origins: tuple[str, ...] = (), source: str | None = None) -> list[Node]:
         annotation = self._annotation(source or y)
         assert annotation is not None
+        if annotation.bits > 8:
+            return self._rounding_to_int16(Node("", like, (x,), (y,), {}, origins), annotation)
         attributes = {"scale": float(annotation.scale), "zero_point": int(annotation.zero_point), "variant": "float32"}
-        return Node("FakeQuantize", like, (x,), (y,), attributes, origins)
+        return [Node("FakeQuantize", like, (x,), (y,), attributes, origins)]
+
+    def _rounding_to_int16(self, like: Node, annotation: Quantization) -> list[Node]:
+        """Zero points of a uint16 tensor are beyond int16: there it is that again."""
+        zero = int(annotation.zero_point)
+        dtype = DType.INT16 if zero >= -(1 << 15) else DType.UINT16
+        scale = self._constant(f"{like.output}/scale", np.asarray(annotation.scale, np.float32))
+        zero_point = self._constant(
+            f"{like.output}/zero_point", np.asarray(zero if dtype is DType.INT16 else zero + (1 << 15), dtype.numpy)
+        )
+        steps = self.target.add(Tensor(f"{like.output}/steps", self.target.tensors[like.output].shape, dtype)).name
+        quantize = {"axis": 0, "block": 0, "to": dtype.value}
+        variant = self._variant(like, "QuantizeLinear", (like.input, scale, zero_point), steps)
+        rounded = Node(
+            "QuantizeLinear", like.name, (like.input, scale, zero_point), (steps,), {**quantize, "variant": variant}, like.origins
+        )
+        variant = self._variant(like, "DequantizeLinear", (steps, scale, zero_point), like.output)
+        real = {"axis": 0, "block": 0, "variant": variant}
+        return [rounded, Node("DequantizeLinear", like.name, (steps, scale, zero_point), like.outputs, real, like.origins)]
 
     def round_inputs(self) -> None:
         """Whoever reads an annotated input of the graph reads it rounded."""
@@ -151,7 +171,7 @@ class Typed:
             if self._annotation(name) is not None and any(name in node.inputs for node in self.target.nodes):
                 rounded = self._temporary_like(name, "rounded")
                 nodes = [_renamed(node, name, rounded) for node in self.target.nodes]
-                self.target.nodes = [self._rounding(name, name, rounded, source=name), *nodes]
+                self.target.nodes = [*self._rounding(name, name, rounded, source=name), *nodes]
 
     def _temporary_like(self, name: str, suffix: str) -> str:
         like = self.target.tensors[name]

@@ -28,6 +28,8 @@ Array = NDArray[Any]
 Axis = tuple[int, int]
 """The axis that scales are for, and the block size along it, 0 where there are no blocks."""
 
+_OFFSETS = {"uint8": 128, "uint16": 32768}
+"""Of the zero point, where the elements become signed."""
 _REEXPORT = "quantize to int8, uint8, int16 or uint16, weights to int4 or uint4, too"
 IDENTITY_CAST = {DType.INT8: Quantization.per_tensor(1.0, 0), DType.UINT8: Quantization.per_tensor(1.0, -128)}
 """What Cast of an int8 or uint8 input to float amounts to."""
@@ -225,7 +227,9 @@ def dequantized_constant(node: NodeImport, value: Constant, scale: Constant, zer
     scales, zeros = _spread(scale.array, shape, axis), _spread(_zeros(zero_point, scale), shape, axis)
     steps = np.asarray(q, np.int64) - zeros
     data = (steps * scales.astype(np.float64)).astype(np.float32)
-    if dtype not in (np.int8, np.uint8, np.int32):
+    if dtype in (np.int16, np.uint16):
+        bits = 16
+    if axis[1] and bits == 16:
         return Constant(value.name, data)
     if axis[1]:
         annotation = whole_multiples(steps, np.asarray(scale.array, np.float32), *axis, bits)
@@ -235,7 +239,7 @@ def dequantized_constant(node: NodeImport, value: Constant, scale: Constant, zer
                 f"anew ({rounding_db(data, axis[0]):.0f} dB of signal to noise)"
             )
         return Constant(value.name, data, annotation)
-    flat = np.asarray(_zeros(zero_point, scale), np.int32).reshape(-1) - np.int32(128 if dtype == np.uint8 else 0)
+    flat = np.asarray(_zeros(zero_point, scale), np.int32).reshape(-1) - np.int32(_OFFSETS.get(dtype.name, 0))
     scale_values = np.asarray(scale.array, np.float32).reshape(-1)
     if scale_values.size == 1:
         return Constant(value.name, data, replace(Quantization.per_tensor(scale_values[0], int(flat[0])), bits=bits))
