@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from dataclasses import replace
+from io import StringIO
 from xml.etree import ElementTree
 
 import pytest
-from arenite.report import KernelOffer, memory_to_html, memory_to_json, memory_to_svg, render_memory_use
+from arenite.errors import ArtifactError
+from arenite.report import KernelOffer, from_json, memory_to_csv, memory_to_html, memory_to_json, memory_to_svg, render_memory_use, to_json
 from arenite.report.contents import Buffer
 from arenite.report.memory_advice import advice
 from arenite.report.memory_text import BAR, bar
@@ -105,6 +108,49 @@ def test_every_memory_is_shown(report):
     two = replace(report, buffers=buffers, memories=(("arena", 80), ("sdram", 500), ("unused", 0)))
     assert [(use.name, use.peak.bytes) for use in memory_use(two)] == [("arena", 48), ("sdram", 500)]
     assert "arena 80, sdram 500, unused 0" in text_of(render_memory_use(two)) and memory_to_html(two).count("<svg") == 2
+
+
+def test_csv(report):
+    """What JSON says, of every memory."""
+    buffers = (*report.buffers, Buffer("far", "activation", "sdram", 0, 500, 0, 1))
+    two = replace(report, buffers=buffers, memories=(("arena", 80), ("sdram", 500)))
+    rows = list(csv.DictReader(StringIO(memory_to_csv(two))))
+    expected = [
+        {"memory": memory["name"], **{key: str(value) for key, value in step.items()}}
+        for memory in memory_to_json(two)["memories"]
+        for step in memory["steps"]
+    ]
+    assert rows == expected and len(rows) == 2 * (len(report.layers) + 2)
+
+
+def test_advice_of_an_earlier_version(report):
+    """Its report does not say what other kernels need: no kernel is recommended, and the reader is told why."""
+    offers = (KernelOffer("wide", 1000, 56), KernelOffer("lean", 9000, 50))
+    layers = (report.layers[0], replace(report.layers[1], offers=offers), report.layers[2])
+    scratch = replace(report.buffers[-1], bytes=100)
+    value = to_json(replace(report, layers=layers, buffers=(*report.buffers[:-1], scratch), memories=(("arena", 164),)))
+    assert from_json(value, "r").layers[1].offers == offers
+    for offer in value["layers"][1]["offers"]:
+        del offer["scratch_bytes"]
+    old = from_json(value, "r")
+    (said,) = [sentence for sentence in advice(old) if "scratch memory" in sentence]
+    assert said.startswith("100 bytes at the peak are scratch memory of conv <1> & co (wide).")
+    assert said.endswith("is not in this report, which Arenite 9.9.9 wrote: convert the model again.") and "lean" not in said
+    assert to_json(old)["layers"][1]["offers"][0]["scratch_bytes"] is None
+
+
+def test_reports_that_cannot_be_read(report):
+    value = to_json(report)
+    for missing in ("buffers", "values", "states", "precision"):
+        with pytest.raises(
+            ArtifactError, match=rf"r was written by Arenite 9\.9\.9 and lacks '{missing}', which Arenite .* needs: convert"
+        ):
+            from_json({key: held for key, held in value.items() if key != missing}, "r")
+    with pytest.raises(ArtifactError, match=r"r is not a report of this version of `convert` \(TypeError.*: convert the model again"):
+        from_json({**value, "buffers": None}, "r")
+    for other in ({}, {"producer": 3}, {"producer": None, "model": "m"}):
+        with pytest.raises(ArtifactError, match=r"r is not a report of `convert` \(KeyError"):
+            from_json(other, "r")
 
 
 def test_bands_are_told_apart(report):

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 
 import pytest
 from arenite.errors import ArtifactError
+from arenite.quantize import MissingPair
 from arenite.report import (
     Limits,
     TradeOff,
@@ -48,6 +49,9 @@ def test_every_field_is_in_the_json(report):
             other = () if value and field.name != "memories" else (("other", 5),)
         if field.name == "limits":
             other = Limits()
+        if field.name == "missing_pairs":
+            other = (MissingPair("t", "conv", "s", 0.5, 3),)
+            assert from_json(to_json(replace(report, missing_pairs=other)), "report.json").missing_pairs == other
         if field.name == "trade_off":
             other = TradeOff((TradeOffPoint("int8", (), ("last",), 7, 8, 9, 20.5, 0.1, None, True),), 0, 3, "at most 10 % changed")
             assert from_json(to_json(replace(report, trade_off=other)), "report.json").trade_off == other

@@ -24,6 +24,7 @@ def inspect(
     ] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the memory over time as an HTML page.")] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the picture of the arena over time.")] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the memory over time as a table, a line a step.")] = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -47,7 +48,7 @@ def inspect(
         if data is not None:
             _show_data(terminal, folder, data, json)
             return
-        for file, page in ((html, report.memory_to_html), (svg, report.memory_to_svg)):
+        for file, page in ((html, report.memory_to_html), (svg, report.memory_to_svg), (csv, report.memory_to_csv)):
             if file is not None:
                 _write(file, page(contents))
                 terminal.remark(f"Wrote {file}")

@@ -5,7 +5,7 @@ from arenite.report.build import Circumstances, build_report, session_bytes
 from arenite.report.contents import KernelOffer, Layer, Limits, Report, ReportPort, ReportState
 from arenite.report.html import to_html
 from arenite.report.markdown import to_markdown
-from arenite.report.memory_page import memory_to_html, memory_to_json, memory_to_svg
+from arenite.report.memory_page import memory_to_csv, memory_to_html, memory_to_json, memory_to_svg
 from arenite.report.memory_text import render_memory_use
 from arenite.report.text import render_report, render_summary
 from arenite.report.trade_off import TradeOff, TradeOffPoint
@@ -24,6 +24,7 @@ __all__ = [
     "accuracy",
     "build_report",
     "from_json",
+    "memory_to_csv",
     "memory_to_html",
     "memory_to_json",
     "memory_to_svg",

@@ -11,6 +11,7 @@ from arenite.quantize.missing_pairs import MissingPair
 from arenite.report.contents import Buffer, EdgeTranspose, KernelOffer, Layer, Limits, Report, ReportPort, ReportState
 from arenite.report.trade_off import trade_off_from_json, trade_off_to_json
 from arenite.targets.flash_size import FlashSize
+from arenite.version import __version__
 
 
 def to_json(report: Report) -> dict[str, Any]:
@@ -134,7 +135,17 @@ def from_json(value: Mapping[str, Any], where: str) -> Report:
             ),
         )
     except (KeyError, TypeError, IndexError) as error:
-        raise ArtifactError(f"{where} is not a report of this version of `convert` ({error!r}): convert the model again") from error
+        raise ArtifactError(f"{where} {_why_not(value, error)}: convert the model again") from error
+
+
+def _why_not(value: object, error: Exception) -> str:
+    """What is wrong with a report that cannot be read."""
+    producer = value.get("producer") if isinstance(value, Mapping) else None
+    if not isinstance(producer, str):
+        return f"is not a report of `convert` ({error!r})"
+    if isinstance(error, KeyError) and producer != f"Arenite {__version__}":
+        return f"was written by {producer} and lacks {error.args[0]!r}, which Arenite {__version__} needs"
+    return f"is not a report of this version of `convert` ({error!r})"
 
 
 def _flash_from_json(value: Mapping[str, Any] | None) -> FlashSize | None:
@@ -240,7 +251,6 @@ def _layer_from_json(value: Mapping[str, Any]) -> Layer:
         origins=tuple(value["origins"]),
         band=None if value.get("band") is None else (value["band"]["of"], *value["band"]["rows"]),
         offers=tuple(
-            KernelOffer(offer["variant"], offer["cycles"], offer["bytes"], offer.get("scratch_bytes", 0))
-            for offer in value.get("offers", ())
+            KernelOffer(offer["variant"], offer["cycles"], offer["bytes"], offer.get("scratch_bytes")) for offer in value.get("offers", ())
         ),
     )

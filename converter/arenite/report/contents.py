@@ -62,8 +62,8 @@ class KernelOffer:
     """Of one inference, or instructions: Report.cost_unit."""
     bytes: int
     """Of constants."""
-    scratch_bytes: int = 0
-    """Of the arena while the layer runs."""
+    scratch_bytes: int | None = 0
+    """Of the arena while the layer runs; None in reports of versions that did not say."""
 
 
 @dataclass(frozen=True)

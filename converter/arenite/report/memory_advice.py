@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from arenite.report.bands_advice import bands_bytes
 from arenite.report.contents import Buffer, Report
 from arenite.report.memory_use import MemoryUse, StepUse, label, memory_use, occupied
 
@@ -22,7 +23,7 @@ def advice(report: Report) -> tuple[str, ...]:
         *_largest(report, use.peak),
         *_scratch(report, use.peak),
         *_ports(report, use.peak),
-        *_bands(report, use.peak),
+        *_bands(report, use),
         *_limits(report, use),
     )
 
@@ -45,7 +46,13 @@ def _scratch(report: Report, peak: StepUse) -> Iterator[str]:
         return
     layer = report.layers[peak.step]
     now = layer.taken
-    leaner = [offer for offer in layer.offers if offer.scratch_bytes < taken]
+    if any(offer.scratch_bytes is None for offer in layer.offers):
+        yield (
+            f"{taken:,} bytes at the peak are scratch memory of {layer.name} ({layer.variant}). What its other kernels need is not in this "
+            f"report, which {report.producer} wrote: convert the model again."
+        )
+        return
+    leaner = [offer for offer in layer.offers if offer.scratch_bytes is not None and offer.scratch_bytes < taken]
     if now is None or not leaner:
         choice = "; the kernels that it could take instead need no less" if len(layer.offers) > 1 else ""
         yield f"{taken:,} bytes at the peak are scratch memory of {layer.name} ({layer.variant}){choice}."
@@ -62,23 +69,34 @@ def _ports(report: Report, peak: StepUse) -> Iterator[str]:
     kinds = {buffer.kind for buffer in peak.buffers}
     if report.keeps_inputs and "input" in kinds:
         kept = sum(buffer.bytes for buffer in peak.buffers if buffer.kind == "input")
-        yield f"--keep-inputs holds {kept:,} bytes of inputs at the peak: without it their memory is used again."
+        yield f"--keep-inputs holds {kept:,} bytes of inputs at the peak: without it their memory is used again behind their last layer."
     wide = {port.name for port in (*report.inputs, *report.outputs) if port.dtype == "float32"}
     if report.precision != "float32" and any(buffer.name in wide for buffer in peak.buffers):
-        yield "--io int8: inputs and outputs at the peak take a quarter of their bytes."
+        condition = "" if report.precision == "int8" else ", where the model is int8 (--precision int8)"
+        yield f"--io int8{condition}: inputs and outputs at the peak take a quarter of their bytes."
     if any(edge.layer == layer.name for edge in report.edge_transposes for layer in report.layers[max(0, peak.step) : peak.step + 1]):
         yield "--io-layout nhwc: the layer at the peak, a transpose at the edge of the network, is not needed."
     if report.precision == "float32":
         yield "--precision int8: activations take a quarter of their bytes."
 
 
-def _bands(report: Report, peak: StepUse) -> Iterator[str]:
+def _bands(report: Report, use: MemoryUse) -> Iterator[str]:
+    peak = use.peak
     if 0 <= peak.step < len(report.layers):
         layer = report.layers[peak.step]
         if layer.band is not None:
             yield "A smaller --max-ram: bands of fewer rows, of more layers, or such that compute again what they share."
-        elif len(layer.output_shape) == 4 and layer.output_shape[1] > 1 and layer.output_shape[2] > 1:
-            yield "--max-ram SIZE: layers around the peak are executed in bands of rows, so that none of their tensors is ever whole."
+        elif (
+            sum(size > 0 for _, size in report.memories) == 1
+            and len(layer.output_shape) == 4
+            and layer.output_shape[1] > 1
+            and layer.output_shape[2] > 1
+        ):
+            least = bands_bytes(report, use)
+            yield (
+                "--max-ram SIZE: layers around the peak are executed in bands of rows, so that none of their tensors is ever whole."
+                + ("" if least is None else f" About {least:,} bytes may do; --ram-curve says what each size costs.")
+            )
 
 
 def _limits(report: Report, use: MemoryUse) -> Iterator[str]:

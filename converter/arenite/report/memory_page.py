@@ -1,7 +1,9 @@
-"""The arena over time as files: one HTML page that needs nothing else, the bare SVG, and JSON."""
+"""The memory over time as files: one HTML page that needs nothing else, the bare SVG, JSON, and CSV."""
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,16 @@ def memory_to_html(report: Report) -> str:
 def memory_to_svg(report: Report) -> str:
     """Of the arena."""
     return f"{arena_chart(report, memory_use(report)[0], standalone=True)}\n"
+
+
+def memory_to_csv(report: Report) -> str:
+    """A line a step of every memory that holds something: what JSON calls `steps`."""
+    file = StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(("memory", "step", "layer", "bytes", "end", "shared_bytes"))
+    for use in memory_use(report):
+        writer.writerows((use.name, step.step, step.layer, step.bytes, step.end, step.shared_bytes) for step in use.steps)
+    return file.getvalue()
 
 
 def memory_to_json(report: Report) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def arena(report: Report) -> str:
 
 def memory_verdict(report: Report) -> str:
     """All RAM besides the stack, one sentence."""
-    further = "".join(f", {name} {size:,}" for name, size in report.memories[1:] if size)
+    further = "".join(f", {name} {size:,}" for name, size in report.memories[1:])
     return f"{report.model} needs {report.ram_bytes:,} bytes of RAM: arena {report.arena_bytes:,}{further}, session {report.session_bytes}."
 
 
