@@ -39,6 +39,7 @@ VARIANTS = {
     "int16_weights": 3,
     "int4": 4,
     "int32_steps": 5,
+    "int4_lanes": 6,
     "paired": 8,
     "planes": 9,
     "planes_2": 14,
@@ -63,7 +64,7 @@ OPERATORS = (
     Operator(
         "Conv",
         1,
-        ("int8", "wide", "int16_steps", "int16_weights", "int4", "paired", "winograd_2", "winograd_4"),
+        ("int8", "wide", "int16_steps", "int16_weights", "int4", "int4_lanes", "paired", "winograd_2", "winograd_4"),
         (
             Field("batch"),
             Field("in_h"),
@@ -159,7 +160,7 @@ OPERATORS = (
     Operator(
         "FullyConnected",
         3,
-        ("int8", "wide", "int16_steps", "int16_weights", "int4", "paired", "paired_row"),
+        ("int8", "wide", "int16_steps", "int16_weights", "int4", "int4_lanes", "paired", "paired_row"),
         (
             Field("rows"),
             Field("in_features"),

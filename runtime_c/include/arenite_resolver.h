@@ -57,6 +57,7 @@ typedef struct arn_kernel {
 extern const arn_kernel arn_kernel_conv;
 extern const arn_kernel arn_kernel_conv_wide;
 extern const arn_kernel arn_kernel_conv_int4;
+extern const arn_kernel arn_kernel_conv_int4_lanes;
 extern const arn_kernel arn_kernel_conv_paired;
 extern const arn_kernel arn_kernel_conv_winograd_2;
 extern const arn_kernel arn_kernel_conv_winograd_4;
@@ -68,6 +69,7 @@ extern const arn_kernel arn_kernel_depthwise_conv_tap_pairs;
 extern const arn_kernel arn_kernel_fully_connected;
 extern const arn_kernel arn_kernel_fully_connected_wide;
 extern const arn_kernel arn_kernel_fully_connected_int4;
+extern const arn_kernel arn_kernel_fully_connected_int4_lanes;
 extern const arn_kernel arn_kernel_fully_connected_paired;
 extern const arn_kernel arn_kernel_fully_connected_paired_row;
 extern const arn_kernel arn_kernel_matmul;

@@ -37,6 +37,11 @@ void arn_conv_s8_int4(const arn_conv_params *p, const int8_t *x, const int32_t *
 void arn_conv_s8_int4_rows(const arn_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y, int32_t begin,
                            int32_t end, void *scratch);
 
+/* `int4_lanes`, §3.8: the same as int4_lanes.h says. scratch: arn_conv_int4_lanes_scratch(p) bytes, aligned for words. */
+void arn_conv_s8_int4_lanes(const arn_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
+void arn_conv_s8_int4_lanes_rows(const arn_conv_params *p, const arn_rows *x, const int32_t *stream, const arn_rows *y, int32_t begin,
+                                 int32_t end, void *scratch);
+
 /* `paired`, §3.4: weights, biases and multipliers in one stream, as paired.h says; p->shift is 0. scratch: arn_conv_paired_scratch(p)
  * bytes, aligned for words. */
 void arn_conv_s8_paired(const arn_conv_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
@@ -76,6 +81,10 @@ void arn_fully_connected_s8_wide(const arn_fully_connected_params *p, const int8
 
 /* `int4`, §3.8. scratch: arn_fully_connected_int4_scratch(p) bytes, aligned for words. */
 void arn_fully_connected_s8_int4(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch);
+
+/* `int4_lanes`, §3.8. scratch: arn_int4_lanes_columns(p->in_features) bytes, aligned for words. */
+void arn_fully_connected_s8_int4_lanes(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y,
+                                       void *scratch);
 
 /* `paired` and, of one row, `paired_row`, §3.4. scratch: arn_fully_connected_paired_scratch(p) bytes, aligned for words. The second may
  * read the whole word in which x ends. */

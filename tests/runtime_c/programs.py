@@ -243,5 +243,6 @@ PROGRAMS = {
     "integer_recurrent": lambda: integer_recurrent_programs.recurrent(ProgramBuilder(17)),
     "recurrent_16": lambda: integer_recurrent_programs.recurrent_16(ProgramBuilder(27)),
     "four_bits": lambda: int4_programs.four_bits(ProgramBuilder(18)),
+    "four_bit_lanes": lambda: int4_programs.four_bits(ProgramBuilder(18), "int4_lanes"),
     "integer_images": lambda: integer_image_programs.images(ProgramBuilder(15)),
 }

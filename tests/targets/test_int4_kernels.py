@@ -13,6 +13,7 @@ from arenite_runtime.record import Record
 from hypothesis import given, settings
 from kernels.cases import Case
 from kernels.test_int4 import arranged, four_bit_layers
+from kernels.test_int4_lanes import every_product, in_lanes
 from targets.kernel_calls import run_on_board
 
 LONG = bool(os.environ.get("ARENITE_LONG"))
@@ -31,7 +32,7 @@ def test_same_bytes_as_numpy(monkeypatch: pytest.MonkeyPatch, target: str) -> No
     if not (find_spec("unicorn") if emulator == "unicorn" else shutil.which("qemu-system-arm")):
         pytest.skip(f"the emulator {emulator} is not installed")
     monkeypatch.setenv("ARENITE_EMULATOR", emulator)
-    cases: list[Case] = []
+    cases = [every_product()]
 
     @settings(deadline=None, derandomize=True, max_examples=2000 if LONG else 150, database=None)
     @given(four_bit_layers())
@@ -39,7 +40,9 @@ def test_same_bytes_as_numpy(monkeypatch: pytest.MonkeyPatch, target: str) -> No
         cases.append(case)
 
     collect()
-    for case, found in zip(cases, run_on_board([arranged(case) for case in cases], target), strict=True):
+    calls = [layout(case) for case in cases for layout in (arranged, in_lanes)]
+    for i, found in enumerate(run_on_board(calls, target)):
+        case = cases[i // 2]
         y = case.y.copy()
         KERNELS[case.op, "int8"](Record(**case.record), *case.inputs, y)
-        np.testing.assert_array_equal(found, y, err_msg=f"{case}")
+        np.testing.assert_array_equal(found, y, err_msg=f"{calls[i].variant} {case}")

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from arenite.emit.arrange_int4 import int4
+from arenite.emit.arrange_int4 import int4, int4_lanes
 from arenite.emit.arrange_paired import conv_paired, fully_connected_paired, fully_connected_paired_row
 from arenite.emit.arrange_planes import depthwise_conv_planes
 from arenite.emit.arrange_tap_pairs import depthwise_conv_tap_pairs
@@ -24,10 +24,12 @@ Arrangement = Callable[[Node, Sequence[Tensor], Tensor], NDArray[np.generic]]
 
 ARRANGEMENTS: dict[tuple[str, str], Arrangement] = {
     ("Conv", "int4"): int4,
+    ("Conv", "int4_lanes"): int4_lanes,
     ("Conv", "paired"): conv_paired,
     ("Conv", "winograd_2"): conv_winograd_2,
     ("Conv", "winograd_4"): conv_winograd_4,
     ("FullyConnected", "int4"): int4,
+    ("FullyConnected", "int4_lanes"): int4_lanes,
     ("FullyConnected", "paired"): fully_connected_paired,
     ("FullyConnected", "paired_row"): fully_connected_paired_row,
     ("DepthwiseConv", "planes"): depthwise_conv_planes,

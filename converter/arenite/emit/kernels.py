@@ -16,6 +16,7 @@ SUFFIXES = {
     "int16_steps": "_s16",
     "int16_weights": "_s16_w16",
     "int4": "_s8_int4",
+    "int4_lanes": "_s8_int4_lanes",
     "int32_steps": "_s32",
     "paired": "_s8_paired",
     "paired_row": "_s8_paired_row",

@@ -26,9 +26,11 @@ LARGEST_WINOGRAD_SCRATCH = 12 * 1024
 def candidates(graph: Graph, node: Node) -> tuple[str, ...]:
     """Variants that compute what the node's own does, that one first."""
     own = str(node.attributes.get("variant", ""))
+    if own == "int4":
+        return (own, "int4_lanes")
     if own != "int8" or node.op not in ("Conv", "DepthwiseConv", "FullyConnected"):
         return (own,)
-    four_bits = ("int4",) if node.op != "DepthwiseConv" and fits_four_bits(graph, node) else ()
+    four_bits = ("int4", "int4_lanes") if node.op != "DepthwiseConv" and fits_four_bits(graph, node) else ()
     return (own, *_arranged(graph, node), *four_bits)
 
 

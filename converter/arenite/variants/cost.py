@@ -11,7 +11,7 @@ from math import prod
 
 from arenite.graph import Graph, Node
 from arenite.graph.operators.convolution import PLANES, WINOGRAD_TILES, fours, planes_strips
-from arenite.graph.operators.int4 import band, stream_bytes
+from arenite.graph.operators.int4 import band, groups, lanes_bytes, stream_bytes
 from arenite.graph.operators.tap_pairs import TapAxis, along_rows
 
 PORTABLE_MAC = {"Conv": 3.6, "FullyConnected": 4.0, "DepthwiseConv": 9.0}
@@ -33,6 +33,8 @@ def constant_bytes(graph: Graph, node: Node, variant: str) -> int:
     plain = sum(tensor.bytes for name in node.inputs if (tensor := graph.tensor(name)).is_constant)
     if variant == "int4":
         return stream_bytes(*_filters(graph, node))
+    if variant == "int4_lanes":
+        return lanes_bytes(*_filters(graph, node))
     if variant == "tap_pairs":
         return _tap_pairs_words(graph, node) * 4 * graph.tensor(node.inputs[1]).shape[2]
     if variant in PLANES:
@@ -51,6 +53,8 @@ def cycles(graph: Graph, node: Node, variant: str, features: frozenset[str]) -> 
     """Of one inference on a core with `features`."""
     if variant == "int4":
         return _four_bits(graph, node)
+    if variant == "int4_lanes":
+        return _lanes(graph, node) if "dsp" in features else PORTABLE_STREAM * _four_bits(graph, node)
     if "mve" in features:
         return _vector(graph, node, variant)
     if "dsp" in features and variant in ("paired", "paired_row"):
@@ -76,6 +80,15 @@ def _four_bits(graph: Graph, node: Node) -> float:
         batch, height, width = graph.tensor(node.output).shape[:3]
         times = batch * -(-height // band(width))
     return macs * PORTABLE_MAC[node.op] + prod(graph.tensor(node.output).shape) * PORTABLE_OUTPUT + times * weights * UNPACKING
+
+
+def _lanes(graph: Graph, node: Node) -> float:
+    """dsp/int4_lanes_core.S: 17 cycles a step of 16 multiply-accumulates, 60 a group of 16 steps, 95 a block around them; a column costs 8
+    cycles for four taps, its sums 5."""
+    filters, taps, conv_groups = _filters(graph, node)
+    steps = fours(taps) / 2
+    block = 17 * steps + 60 * groups(taps) + 95
+    return conv_groups * -(-_positions(graph, node) // 2) * (-(-filters // 4) * block + 2 * (6.5 * steps + 75))
 
 
 def _vector(graph: Graph, node: Node, variant: str) -> float:

@@ -1,6 +1,6 @@
 """Layers whose constants are laid out for a C kernel: made plain, then computed as ever.
 
-runtime_c/kernels/int4.h, paired.h, planes.h, winograd.h and tap_pairs.h say how they lie. This is the inverse of what the
+runtime_c/kernels/int4.h, int4_lanes.h, paired.h, planes.h, winograd.h and tap_pairs.h say how they lie. This is the inverse of what the
 converter's emit/arrange_*.py do.
 """
 
@@ -29,6 +29,17 @@ def conv_int4(p: Any, x: Array, stream: Array, y: Array) -> None:
 
 def fully_connected_int4(p: Any, x: Array, stream: Array, y: Array) -> None:
     matrix.fully_connected(p, x, *int4(stream, p.out_features, p.in_features), y)
+
+
+def conv_int4_lanes(p: Any, x: Array, stream: Array, y: Array) -> None:
+    taps = p.kernel_h * p.kernel_w * p.in_c // p.group
+    parts = [int4_lanes(part, p.out_c // p.group, taps) for part in np.split(np.asarray(stream).reshape(-1), p.group)]
+    weights, biases, multipliers = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    convolution.conv(p, x, weights, biases, multipliers, y)
+
+
+def fully_connected_int4_lanes(p: Any, x: Array, stream: Array, y: Array) -> None:
+    matrix.fully_connected(p, x, *int4_lanes(stream, p.out_features, p.in_features), y)
 
 
 def conv_paired(p: Any, x: Array, stream: Array, y: Array) -> None:
@@ -76,6 +87,22 @@ def int4(stream: Array, filters: int, taps: int) -> tuple[Int64, Int64, Int64]:
         parts.append((steps * np.repeat(factors, INT4_GROUP, axis=1)[:, :taps], biases.astype(np.int64), multipliers.astype(np.int64)))
     every = [np.concatenate([part[i] for part in parts]) for i in range(3)]
     return every[0], every[1], every[2]
+
+
+def int4_lanes(stream: Array, filters: int, taps: int) -> tuple[Int64, Int64, Int64]:
+    """(weights [filters, taps], biases, multipliers) of `filters` filters."""
+    groups, pairs = -(-taps // INT4_GROUP), 2 * -(-taps // 4)
+    blocks = np.ascontiguousarray(stream, np.int32).reshape(-1, 2 * BLOCK + pairs + groups)
+    at_factors = BLOCK + np.minimum(np.arange(1, groups + 1) * (INT4_GROUP // 2), pairs) + np.arange(groups)
+    factors = np.ascontiguousarray(blocks[:, at_factors]).view(np.uint8).reshape(len(blocks), groups, BLOCK)
+    words = np.delete(blocks, at_factors, axis=1)[:, BLOCK:-BLOCK]
+    halfwords = np.ascontiguousarray(words).view(np.uint16).reshape(len(blocks), -1, 4)[..., [0, 2, 1, 3]].reshape(len(blocks), -1)
+    lanes = (halfwords[:, None].astype(np.int64) >> (4 * np.arange(BLOCK))[:, None]) & 0xF
+    lanes[:, BLOCK - 1] ^= 8
+    scales = np.repeat(factors.astype(np.int64).transpose(0, 2, 1), INT4_GROUP, axis=2)[..., :taps]
+    weights = ((lanes[..., :taps] - 8) * scales).reshape(-1, taps)[:filters]
+    biases, multipliers = (ends.reshape(-1)[:filters].astype(np.int64) for ends in (blocks[:, :BLOCK], blocks[:, -BLOCK:]))
+    return weights, biases, multipliers
 
 
 def paired(stream: Array, filters: int, taps: int, block: int) -> tuple[Int64, Int64, Int64]:

@@ -22,6 +22,7 @@ from arenite.graph.operators.declaration import (
     clip_record,
     given,
 )
+from arenite.graph.operators.int4 import columns_bytes
 from arenite.graph.operators.int4 import scratch_bytes as int4_scratch_bytes
 from arenite.graph.operators.tap_pairs import scratch_bytes
 from arenite.graph.operators.window_overlaps import conv_overlaps, depthwise_overlaps, is_by_strips
@@ -157,21 +158,23 @@ PLANES_BYTES = 896
 
 
 def _conv_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
-    """arn_conv_paired_scratch of runtime_c/kernels/paired.h, arn_conv_winograd_scratch of winograd.h, arn_conv_int4_scratch of int4.h."""
+    """arn_conv_paired_scratch of runtime_c/kernels/paired.h, arn_conv_winograd_scratch of winograd.h, arn_conv_int4_scratch of int4.h,
+    arn_conv_int4_lanes_scratch of int4_lanes.h."""
     variant = str(node.attributes.get("variant"))
     if variant == "int4":
         return int4_scratch_bytes(given(inputs, 1).shape, node.attributes["group"])
     if variant in WINOGRAD_TILES:
         return _winograd_scratch(WINOGRAD_TILES[variant], given(inputs, 0).shape, outputs[0].shape, node.attributes["pads"][1])
-    if variant != "paired":
+    if variant not in ("paired", "int4_lanes"):
         return 0
     _, kernel_h, kernel_w, depth = given(inputs, 1).shape
-    columns = 4 * fours(kernel_h * kernel_w * depth)
+    taps = kernel_h * kernel_w * depth
+    columns = columns_bytes(taps) if variant == "int4_lanes" else 4 * fours(taps)
     if depth % 4 == 0:
         return columns
     width = (outputs[0].shape[2] - 1) * int(node.attributes["strides"][1]) + (kernel_w - 1) * int(node.attributes["dilations"][1]) + 1
     pitch = fours(width * given(inputs, 0).shape[3] + 3)
-    return columns + kernel_h * (pitch + 3 * kernel_w) + 4
+    return columns + kernel_h * pitch + (fours(taps) + 4 if variant == "int4_lanes" else kernel_h * 3 * kernel_w) + 4
 
 
 def _winograd_scratch(tile: int, x: Shape, y: Shape, pad_left: int) -> int:
@@ -234,8 +237,8 @@ CONV = Operator(
     shape=_conv_shape,
     macs=_conv_macs,
     code=1,
-    variants=("int8", "wide", "int16_steps", "int16_weights", "int4", "paired", "winograd_2", "winograd_4"),
-    streams=("int4", "paired", "winograd_2", "winograd_4"),
+    variants=("int8", "wide", "int16_steps", "int16_weights", "int4", "int4_lanes", "paired", "winograd_2", "winograd_4"),
+    streams=("int4", "int4_lanes", "paired", "winograd_2", "winograd_4"),
     scratch=_conv_scratch,
     overlaps=conv_overlaps,
     stored=(_X, Operand("weight", "int8, OHWI", constant=True), *STORED_LINEAR),

@@ -28,6 +28,7 @@ VARIANTS = {
     "int16_weights": 3,
     "int4": 4,
     "int32_steps": 5,
+    "int4_lanes": 6,
     "paired": 8,
     "planes": 9,
     "planes_2": 14,
@@ -45,8 +46,8 @@ VARIANTS = {
     "uint32": 23,
     "plain_int8": 24,
 }
-"""Kernel variants and their numbers in the flat model, fixed for ever. int4, and from 8 on: int8 from constants that are laid out
-for a kernel. From 16 on: elements that are not quantized, by type. int16_steps is int16 with a scale,
+"""Kernel variants and their numbers in the flat model, fixed for ever. int4, int4_lanes, and from 8 on: int8 from constants that are laid
+out for a kernel. From 16 on: elements that are not quantized, by type. int16_steps is int16 with a scale,
 int16_weights the same with weights of int16 as well, int16 a plain number. int32_steps is int32 with a scale, of 24 bits."""
 
 UNBOUNDED = (float("-inf"), float("inf"))

@@ -1,4 +1,5 @@
-"""The layout `int4`: weights of four bits, each of 32 taps with a factor of its own; the twin of runtime_c/kernels/int4.h."""
+"""The layouts `int4` and `int4_lanes`: weights of four bits, each of 32 taps with a factor of its own; the twin of runtime_c/kernels/int4.h
+and int4_lanes.h."""
 
 from __future__ import annotations
 
@@ -57,6 +58,16 @@ def factors(rows: NDArray[np.generic]) -> NDArray[np.int64] | None:
 def stream_bytes(filters: int, taps: int, conv_groups: int = 1) -> int:
     """Of the constants of a layer with `filters` filters in each of `conv_groups` groups."""
     return 4 * conv_groups * (-(-filters // BLOCK) * groups(taps) + filters * (2 + words(taps)))
+
+
+def lanes_bytes(filters: int, taps: int, conv_groups: int = 1) -> int:
+    """The same in the layout `int4_lanes`."""
+    return 4 * conv_groups * -(-filters // BLOCK) * (2 * BLOCK + 2 * -(-taps // 4) + groups(taps))
+
+
+def columns_bytes(taps: int) -> int:
+    """arn_int4_lanes_columns: two columns as int16, and the sums of their groups."""
+    return 16 * -(-taps // 4) + 8 * groups(taps)
 
 
 def scratch_bytes(weight: Shape, conv_groups: int = 1, rows: int | None = None) -> int:

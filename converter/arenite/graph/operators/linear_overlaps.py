@@ -47,7 +47,7 @@ def fully_connected_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tenso
     rows, in_row, out_row = y.elements // features, taps * x.dtype.itemsize, features * y.dtype.itemsize
     row = np.arange(rows, dtype=np.int64)
     variant = str(node.attributes.get("variant"))
-    if variant == "paired":
+    if variant in ("paired", "int4_lanes"):
         pairs = np.arange(0, rows, 2, dtype=np.int64)  # dsp: two rows are copied, then their outputs are written; else one
         in_pairs = Progress.of(pairs * in_row, np.minimum(pairs + 2, rows) * out_row)
         return of_operand([in_pairs, Progress.of(row * in_row, (row + 1) * out_row)], y.bytes)

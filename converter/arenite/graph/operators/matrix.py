@@ -25,6 +25,7 @@ from arenite.graph.operators.declaration import (
     clip_record,
     given,
 )
+from arenite.graph.operators.int4 import columns_bytes
 from arenite.graph.operators.int4 import scratch_bytes as int4_scratch_bytes
 from arenite.graph.operators.linear_overlaps import fully_connected_overlaps
 from arenite.graph.tensor import Tensor
@@ -99,7 +100,10 @@ def _matmul_typed_record(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) 
 
 
 def _fully_connected_scratch(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
-    """arn_fully_connected_paired_scratch of runtime_c/kernels/paired.h, arn_fully_connected_int4_scratch of int4.h."""
+    """arn_fully_connected_paired_scratch of runtime_c/kernels/paired.h, arn_fully_connected_int4_scratch of int4.h,
+    arn_int4_lanes_columns of int4_lanes.h."""
+    if node.attributes.get("variant") == "int4_lanes":
+        return columns_bytes(given(inputs, 1).shape[1])
     if node.attributes.get("variant") == "int4":
         weight = given(inputs, 1).shape
         return int4_scratch_bytes(weight, rows=outputs[0].elements // weight[0])
@@ -122,8 +126,8 @@ FULLY_CONNECTED = Operator(
     shape=_fully_connected_shape,
     macs=_fully_connected_macs,
     code=3,
-    variants=("int8", "wide", "int16_steps", "int16_weights", "int4", "paired", "paired_row"),
-    streams=("int4", "paired", "paired_row"),
+    variants=("int8", "wide", "int16_steps", "int16_weights", "int4", "int4_lanes", "paired", "paired_row"),
+    streams=("int4", "int4_lanes", "paired", "paired_row"),
     scratch=_fully_connected_scratch,
     overlaps=fully_connected_overlaps,
     stored=(_X, Operand("weight", "int8, [out, in]", constant=True), *STORED_LINEAR),

@@ -29,6 +29,9 @@ def conv_overlaps(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> Mapp
     variant, group = str(node.attributes.get("variant")), int(node.attributes["group"])
     if variant == "paired" and (group == 1 or windows.in_c == windows.out_c):
         return of_operand(_paired(windows, weight[3], windows.in_pixel if group > 1 else 1), outputs[0].bytes)
+    if variant == "int4_lanes" and group == 1:
+        copied = order.in_pairs(windows) if weight[3] % 4 == 0 else order.by_row(windows)
+        return of_operand([order.by_pixel(windows), copied], outputs[0].bytes)
     if variant in ("int8", "int4"):
         filters = windows.out_c // group
         last = 0 if _reads_beside(windows.columns) else _last_of_places(filters, variant)
