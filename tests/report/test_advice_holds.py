@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from arenite.pipeline import Conversion, ConvertOptions, convert
 from arenite.plan import check, plan
-from arenite.report import Report
+from arenite.report import Limits, Report
 from arenite.report.memory_advice import advice
 from arenite.report.memory_use import MemoryUse, memory_use
 from onnx import helper, numpy_helper, save
@@ -144,8 +144,20 @@ def test_the_next_step(tmp_path: Path) -> None:
 
 
 def test_bytes_that_bands_may_do_with(tmp_path: Path) -> None:
-    """No more than half a bit below what the search finds, and never as much as the peak."""
+    """The search comes near: an eighth more is enough. The image in the middle is six times as large as the others."""
+    rng = np.random.default_rng(4)
+    shapes = {"a": (8, 3, 3, 3), "b": (48, 8, 1, 1), "c": (8, 48, 3, 3)}
+    weights = [numpy_helper.from_array(rng.normal(0, 0.2, shape).astype(np.float32), name) for name, shape in shapes.items()]
+    nodes = [
+        helper.make_node("Conv", [x, w], [y], name=y, pads=[shapes[w][-1] // 2] * 4)
+        for x, w, y in (("x", "a", "s"), ("s", "b", "t"), ("t", "c", "y"))
+    ]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, "g", [value("x", 1, [1, 3, 24, 20])], [value("y", 1, [1, 8, 24, 20])], weights)
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "net.onnx")
     plain = converted(tmp_path).report
     said = next(sentence for sentence in advice(plain) if sentence.startswith("--max-ram SIZE"))
     match = re.search(r"About ([\d,]+) bytes may do", said)
-    assert match is not None and number(match[1]) < arena(plain).peak.bytes
+    assert match is not None and number(match[1]) < arena(plain).peak.bytes // 2
+    limit = number(match[1]) * 9 // 8 + plain.session_bytes
+    assert converted(tmp_path, "bands", limits=Limits(ram_bytes=limit)).report.ram_bytes <= limit
