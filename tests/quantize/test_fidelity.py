@@ -100,6 +100,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "int16x8": {"precision": "int16x8"},
     "int4": {"int4_layers": None},
     "int8": {},
+    "int4 beside int16": {"int4_layers": None, "int16_layers": ("first",)},
     "mixed": {"int16_layers": ("second", "sum"), "float_layers": ("depthwise",), "least_db": float("-inf")},
     "mixed, float32 ports": {"int16_layers": ("first",), "io": "float32"},
 }
@@ -119,7 +120,7 @@ def test_figures_are_those_of_the_artifact(tmp_path: Path, choice: str) -> None:
     for layer in known:
         assert layer.sqnr_db == pytest.approx(figures[layer.output], abs=0.05 if exact else 1.0), layer
     assert report.sqnr_db == pytest.approx(figures["y"], abs=0.05 if exact else 1.0)
-    floor = {"int16": 65.0, "int16x8": 32.0, "int4": 12.0}.get(choice, 25.0)
+    floor = {"int16": 65.0, "int16x8": 32.0, "int4": 12.0, "int4 beside int16": 12.0}.get(choice, 25.0)
     assert report.sqnr_db is not None and floor < report.sqnr_db < floor + 35
     wide = [layer for layer in report.layers if layer.variant.startswith("int16_") and layer.op not in ("Quantize", "Dequantize")]
     assert all(layer.sqnr_db is not None for layer in wide) and (bool(wide) == exact)

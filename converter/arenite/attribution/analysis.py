@@ -6,7 +6,7 @@ large. Alone: the layer's own kernels on float operands, and the float network f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,18 @@ from arenite_runtime import Interpreter, Model
 from numpy.typing import NDArray
 
 from arenite.artifact import REPORT, read_artifact
-from arenite.attribution.figures import Attribution, LayerFigures
+from arenite.attribution.figures import INPUT, Attribution, LayerFigures
 from arenite.attribution.float_model import Alone, Continuation, float_graph
-from arenite.attribution.parts import held, parts, real_values
+from arenite.attribution.parts import Held, held, parts, real_values
 from arenite.attribution.study import Decisions, Noise, Study
-from arenite.attribution.suggestions import Evidence, suggestions
+from arenite.attribution.suggestions import Evidence, Reader, suggestions
 from arenite.errors import ArtifactError, CalibrationError
-from arenite.graph import Graph
+from arenite.graph import DType, Graph, Node
 from arenite.quantize.evaluation import open_evaluator
-from arenite.report import from_json
+from arenite.quantize.lower_movement import CARRYING
+from arenite.quantize.model import CONVERSIONS, METHODS_NOTE
+from arenite.quantize.output_error import judged_tensors
+from arenite.report import Layer, Report, from_json
 from arenite.verify import class_labels
 from arenite.verify.ports import Ports
 
@@ -50,14 +53,16 @@ def attribute(model: Path, folder: Path, data: Path, *, samples: int | None = No
     if len(dataset) == 0:
         raise CalibrationError(f"{data}: no samples to compare with")
     labels = class_labels(dataset.labels, data)
-    studies = _studies(graph, ports.model, advance)
+    holding = held(graph, ports.model)
+    judged = _judged(graph, holding)
+    studies = _studies(graph, ports.model, holding, judged, advance)
     if not studies:
         raise ArtifactError(f"{folder}: the artifact has no tensor of the names of {model}: convert again, without --strip-names")
 
     names = list(dict.fromkeys([*graph.inputs, *(name for node in graph.nodes for name in node.outputs)]))
     exact_run = open_evaluator(graph, [name for name in names if name not in graph.inputs], fake_quantize=True)
     quantized_run = Interpreter(ports.model)
-    outputs = [Noise() for _ in graph.output_ports]
+    outputs, seen = [Noise() for _ in graph.output_ports], [Noise() for _ in judged]
     whole = Decisions()
     states: dict[str, Array] = {s.input: np.zeros(graph.tensors[s.input].shape, np.float32) for s in graph.states}
     for index in range(len(dataset)):
@@ -69,44 +74,94 @@ def attribute(model: Path, folder: Path, data: Path, *, samples: int | None = No
         exact: dict[str, Array] = {**feeds, **states, **exact_run(feeds)}
         label = None if labels is None else int(labels[index])
         quantized = quantized_run.run_all(ports.engine_inputs(sample))
-        results = [_value(ports.model, quantized, name, exact[name]) for name in graph.output_ports]
+        results = [_value(holding, quantized, name, exact[name]) for name in graph.output_ports]
         for noise, result, name in zip(outputs, results, graph.output_ports, strict=True):
             noise.add(exact[name], result)
+        for noise, (name, centred) in zip(seen, judged.items(), strict=True):
+            noise.add(exact[name], _value(holding, quantized, name, exact[name]), centred=centred)
         whole.add(exact[graph.output_ports[0]], results[0], label)
         for study in studies:
             study.follow(exact, quantized)
             study.isolate(exact, label)
         states = {state.input: exact[state.output] for state in graph.states}
         advance("layers", index + 1, len(dataset))
-    figures = tuple(_figures(study, Noise.together([n for s in studies for n in s.outputs]).noise) for study in studies)
-    return Attribution(report.model, report.source, len(dataset), Noise.together(outputs).db, whole.share, whole.lost, figures)
+    caused = Noise.together([noise for study in studies for noise in study.outputs]).noise
+    figures = tuple(_figures(study, caused, report) for study in studies)
+    own = any(tensor.quantization is not None for tensor in graph.tensors.values())
+    tried = own or not report.calibrated or any(note.startswith(METHODS_NOTE) for note in report.notes)
+    return Attribution(
+        model=report.model,
+        source=report.source,
+        samples=len(dataset),
+        output_db=Noise.together(outputs).db,
+        judged=tuple(judged),
+        judged_db=Noise.together(seen).db,
+        changed=whole.share,
+        lost=whole.lost,
+        layers=figures,
+        tried_methods=tried,
+    )
 
 
-def _studies(graph: Graph, model: Model, advance: Progress) -> list[Study]:
-    holding = held(graph, model)
+def _judged(graph: Graph, holding: Held) -> dict[str, bool]:
+    """Where the error of the outputs is measured: in front of a Softmax or an ArgMax, if the artifact has the values there."""
+    judged = judged_tensors(graph)
+    if judged and all(holding.result(name) is not None for name in judged):
+        return judged
+    return dict.fromkeys(graph.output_ports, False)
+
+
+def _studies(graph: Graph, model: Model, holding: Held, judged: Mapping[str, bool], advance: Progress) -> list[Study]:
     found = parts(graph, model)
+    asked = list(dict.fromkeys([*judged, graph.output_ports[0]]))
     studies = []
+    for name in graph.input_ports:
+        tensor = holding.result(name)
+        if tensor is not None and tensor.quantization is not None and graph.tensors[name].dtype is DType.FLOAT32:
+            node = Node(INPUT, name, (), (name,))
+            studies.append(Study(node, graph, model, tensor, None, holding, None, Continuation(graph, node, asked), judged))
     for number, node in enumerate(graph.nodes):
         advance("preparing layers", number + 1, len(graph.nodes))
         part, tensor = found.get(node.output), holding.result(node.output)
         if tensor is None:  # fused into another, or cut into bands
             continue
-        evaluators = (None, None) if part is None else (Alone(graph, node), Continuation(graph, node))
-        studies.append(Study(node, graph, model, tensor, part, holding, *evaluators))
+        alone = None if part is None else Alone(graph, node)
+        behind = None if part is None else Continuation(graph, node, asked)
+        studies.append(Study(node, graph, model, tensor, part, holding, alone, behind, judged))
     return studies
 
 
-def _value(model: Model, quantized: Mapping[str, Array], name: str, exact: Array) -> Array:
-    tensor = next((tensor for tensor in model.tensors if tensor.name == name), None)
-    if tensor is None or name not in quantized:
+def _value(holding: Held, quantized: Mapping[str, Array], name: str, exact: Array) -> Array:
+    tensor = holding.result(name)
+    if tensor is None or tensor.name not in quantized:
         return exact  # an input that is an output as well
-    return real_values(tensor, quantized[name]).reshape(exact.shape).astype(exact.dtype)
+    return real_values(tensor, quantized[tensor.name]).reshape(exact.shape).astype(exact.dtype)
 
 
-def _figures(study: Study, caused: float) -> LayerFigures:
+def _kernel(node: Node, calls: Sequence[Layer]) -> str:
+    """Conversions of operands and results are not named where something else is computed."""
+    computing = [call for call in calls if call.op not in CONVERSIONS] or calls
+    named = (call.variant if call.op == node.op else f"{call.op} {call.variant}" for call in computing)
+    return ", ".join(dict.fromkeys(named))
+
+
+def _readers(graph: Graph, name: str) -> tuple[Reader, ...]:
+    """Layers that compute with an activation, and those that only move its elements on the way there."""
+    found: dict[str, Reader] = {}
+    pending = [name]
+    while pending:
+        for node in graph.consumers()[pending.pop()]:
+            if node.name not in found:
+                found[node.name] = Reader(node.name, node.op)
+                pending += node.outputs if node.op in CARRYING else ()
+    return tuple(found.values())
+
+
+def _figures(study: Study, caused: float, report: Report) -> LayerFigures:
     """`caused`: the noise at the network's outputs of all layers, each alone."""
     output = Noise.together(study.outputs)
-    measured = study.part is not None
+    measured = study.part is not None or study.node.op == INPUT
+    calls = () if study.part is None else tuple(report.layers[index] for index in study.part.nodes)
     share = output.noise / caused if measured and caused > 0 else None
     layer = LayerFigures(
         name=study.node.name,
@@ -121,7 +176,10 @@ def _figures(study: Study, caused: float) -> LayerFigures:
         changed=study.decisions.share if measured else None,
         lost=study.decisions.lost if measured else None,
         values=study.values,
+        kernel=_kernel(study.node, calls),
+        macs=sum(call.macs for call in calls),
+        weight_bytes=sum(call.weight_bytes for call in calls),
     )
-    readers = tuple(dict.fromkeys(node.name for node in study.graph.consumers()[study.node.output]))
-    evidence = Evidence(share or 0.0, study.itself.noise, study.rounding.noise, readers)
+    readers, is_float = _readers(study.graph, study.node.output), layer.kernel == "float32"
+    evidence = Evidence(share or 0.0, study.itself.noise, study.rounding.noise, readers, is_float)
     return replace(layer, suggestions=suggestions(layer, evidence))

@@ -13,6 +13,13 @@ from arenite.verify.execution import finite
 LEAST_DB = 20.0
 """Below this a layer's values have diverged: the error has a tenth of their size."""
 
+INPUT = "input"
+"""The operator of what is no layer: an input of the model, which is rounded to its steps."""
+
+WORST = 3
+LEAST_NAMED = 0.01
+"""Of the error: layers that cause less are not named."""
+
 BARS = 64
 """Of a histogram that is shown."""
 
@@ -28,7 +35,7 @@ class Values:
     greatest: float
     """What −128 and 127 (or the limits of another integer type) stand for."""
     saturated: float
-    """Share of values more than half a step outside."""
+    """Share of values more than a step outside (so that the 1 of a Softmax, for which 255/256 is stored, is not)."""
     counts: NDArray[np.int64] = field(repr=False)
     """How many values fell into equal bins between `edges`; what lies outside counts in the bins at the ends."""
     edges: tuple[float, float]
@@ -48,7 +55,9 @@ class Suggestion:
     """An option of `convert`, or advice."""
     reason: str
     gain_db: float
-    """Of the signal-to-noise ratio of the network's outputs."""
+    """Of Attribution.judged_db."""
+    at_most: bool = False
+    """It depends on what else the remedy does."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,7 @@ class LayerFigures:
     alone_db: float | None
     """Signal-to-noise ratio of this output with this layer alone quantized. None: it computes nothing, or is part of a loop or branch."""
     output_db: float | None
-    """Of the network's outputs, with this layer alone quantized."""
+    """At Attribution.judged, with this layer alone quantized."""
     share: float | None
     """Of the noise at the network's outputs that the layers cause, each alone."""
     changed: float | None
@@ -80,6 +89,12 @@ class LayerFigures:
     """Accuracy lost to it, a share of the samples; None without labels."""
     values: Values | None
     """None where the output is not quantized."""
+    kernel: str = ""
+    """What computes it in the artifact: the kernel's variant, with the operator where that is another. Empty: nothing does, it is fused
+    or a view."""
+    macs: int = 0
+    weight_bytes: int = 0
+    """Of all its constants."""
     suggestions: tuple[Suggestion, ...] = ()
 
 
@@ -90,11 +105,19 @@ class Attribution:
     samples: int
     output_db: float | None
     """Signal-to-noise ratio of the outputs of the whole quantized network."""
+    judged: tuple[str, ...]
+    """Activations at which the error that layers cause is measured: the outputs, or what is in front of a Softmax or an ArgMax. A single
+    sample that is nearly undecided can make half of a Softmax's error."""
+    judged_db: float | None
+    """Signal-to-noise ratio of the whole quantized network there; logits without their mean."""
     changed: float
     """Share of samples whose top-1 differs between float and quantized."""
     lost: float | None
     """Accuracy lost to quantization as a whole; None without labels."""
     layers: tuple[LayerFigures, ...]
+    """Inputs that are rounded to int8 first, as layers of the operator INPUT."""
+    tried_methods: bool = True
+    """The artifact has gone through the methods of `--quantize best`, or there are none for it."""
 
     @property
     def first_diverging(self) -> LayerFigures | None:
@@ -107,10 +130,19 @@ class Attribution:
         return min(known, key=lambda layer: layer.sqnr_db or 0.0, default=None)
 
     @property
+    def worst(self) -> tuple[LayerFigures, ...]:
+        """At most WORST layers that cause most of the error at the network's outputs, the worst first; none that causes hardly any."""
+        causing = [layer for layer in self.layers if layer.share is not None and layer.share >= LEAST_NAMED]
+        return tuple(sorted(causing, key=lambda layer: -(layer.share or 0.0))[:WORST])
+
+    @property
     def suggestions(self) -> list[tuple[LayerFigures, Suggestion]]:
-        """The most helpful first."""
-        found = [(layer, each) for layer in self.layers for each in layer.suggestions]
-        return sorted(found, key=lambda pair: -pair[1].gain_db)
+        """The most helpful first, and what several layers suggest once."""
+        found = sorted(((layer, each) for layer in self.layers for each in layer.suggestions), key=lambda pair: -pair[1].gain_db)
+        first: dict[str, tuple[LayerFigures, Suggestion]] = {}
+        for pair in found:
+            first.setdefault(pair[1].remedy, pair)
+        return list(first.values())
 
     def to_json(self) -> dict[str, Any]:
         """What `arenite verify --layers --json` prints under "layers"; docs/cli.md. Infinite figures (no difference at all) are null."""
@@ -118,9 +150,12 @@ class Attribution:
         return {
             "samples": self.samples,
             "output_db": finite(self.output_db),
+            "judged": list(self.judged),
+            "judged_db": finite(self.judged_db),
             "changed": self.changed,
             "lost": self.lost,
             "first_diverging": None if diverging is None else diverging.name,
+            "worst": [layer.name for layer in self.worst],
             "layers": [_layer_to_json(layer) for layer in self.layers],
         }
 
@@ -131,6 +166,9 @@ def _layer_to_json(layer: LayerFigures) -> dict[str, Any]:
         "op": layer.op,
         "output": layer.output,
         "dtype": layer.dtype,
+        "kernel": layer.kernel,
+        "macs": layer.macs,
+        "weight_bytes": layer.weight_bytes,
         "sqnr_db": finite(layer.sqnr_db),
         "cosine": layer.cosine,
         "alone_db": finite(layer.alone_db),
@@ -149,5 +187,5 @@ def _layer_to_json(layer: LayerFigures) -> dict[str, Any]:
             "edges": list(layer.values.edges),
             "counts": layer.values.bars,
         },
-        "suggestions": [{"remedy": s.remedy, "reason": s.reason, "gain_db": s.gain_db} for s in layer.suggestions],
+        "suggestions": [{"remedy": s.remedy, "reason": s.reason, "gain_db": s.gain_db, "at_most": s.at_most} for s in layer.suggestions],
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +41,13 @@ class Alone:
     """One node of the float network."""
 
     def __init__(self, graph: Graph, node: Node) -> None:
-        """Its outputs are computed from values given for its operands."""
+        """Its outputs are computed from values given for its operands, and rounded where the model itself says so."""
         single = graph.copy()
         single.states, single.nodes, single.outputs = [], [node], list(node.outputs)
         single.inputs = [name for name in dict.fromkeys(node.inputs) if name is not None and not graph.tensors[name].is_constant]
         single.prune()
         self.inputs = tuple(single.inputs)
-        self._run = open_evaluator(single, list(node.outputs))
+        self._run = open_evaluator(single, list(node.outputs), fake_quantize=True)
 
     def __call__(self, values: Mapping[str, Array]) -> dict[str, Array]:
         return self._run({name: np.asarray(values[name]) for name in self.inputs})
@@ -56,13 +56,14 @@ class Alone:
 class Continuation:
     """The float network from the outputs of one node on."""
 
-    def __init__(self, graph: Graph, node: Node) -> None:
-        """Whatever needs the node's outputs is computed from values given for them; states are inputs like others."""
+    def __init__(self, graph: Graph, node: Node, names: Sequence[str]) -> None:
+        """`names`: activations that are asked for. Whatever needs the node's outputs is computed from values given for them; states are
+        inputs like others."""
         rest = graph.copy()
         rest.states = []
         rest.nodes = [other for other in rest.nodes if other is not node]
         rest.inputs = [*rest.inputs, *(name for name in node.outputs if name not in rest.inputs)]
-        self.outputs = list(graph.output_ports)
+        self.outputs = list(names)
         computed = [name for name in self.outputs if name not in node.outputs]
         rest.outputs = computed
         rest.prune()
@@ -73,9 +74,9 @@ class Continuation:
             self._inputs = list(rest.inputs)
             self._rest = open_evaluator(rest, computed, fake_quantize=True)
 
-    def __call__(self, exact: Mapping[str, Array], given: Mapping[str, Array]) -> list[Array]:
-        """The network's outputs. `exact`: the float values of its inputs and states; `given`: those of the node's outputs."""
+    def __call__(self, exact: Mapping[str, Array], given: Mapping[str, Array]) -> dict[str, Array]:
+        """The values of `outputs`. `exact`: the float values of its inputs and states; `given`: those of the node's outputs."""
         values = {**exact, **given}
         if self._rest is not None:
             values.update(self._rest({name: np.asarray(values[name]) for name in self._inputs}))
-        return [values[name] for name in self.outputs]
+        return {name: values[name] for name in self.outputs}

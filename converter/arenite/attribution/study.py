@@ -11,7 +11,7 @@ from arenite_runtime import Model
 from arenite_runtime.structure import Tensor
 from numpy.typing import NDArray
 
-from arenite.attribution.figures import Values
+from arenite.attribution.figures import INPUT, Values
 from arenite.attribution.float_model import Alone, Continuation
 from arenite.attribution.parts import Held, Part, real_values, run, stored
 from arenite.graph import Graph, Node
@@ -33,8 +33,11 @@ class Noise:
     product: float = 0.0
     other: float = 0.0
 
-    def add(self, exact: Array, found: Array) -> None:
+    def add(self, exact: Array, found: Array, *, centred: bool = False) -> None:
+        """`centred`: without the mean of each."""
         a, b = np.asarray(exact, np.float64).ravel(), np.asarray(found, np.float64).ravel()
+        if centred:
+            a, b = a - a.mean(), b - b.mean()
         self.signal += float(a @ a)
         self.noise += float((a - b) @ (a - b))
         self.product += float(a @ b)
@@ -93,13 +96,15 @@ class Study:
     holding: Held
     float_layer: Alone | None
     continuation: Continuation | None
+    judged: Mapping[str, bool]
+    """Activations at which the error of the network's outputs is measured; True: without what all elements have in common."""
     along: Noise = field(default_factory=Noise)
     itself: Noise = field(default_factory=Noise)
     """At the layer's output, the layer alone."""
     rounding: Noise = field(default_factory=Noise)
     """At the layer's output, of rounding it to its steps and nothing else."""
     outputs: list[Noise] = field(default_factory=list)
-    """At the network's outputs, the layer alone."""
+    """At `judged`, the layer alone."""
     decisions: Decisions = field(default_factory=Decisions)
     seen: bool = False
     """The quantized network has had a value here."""
@@ -118,10 +123,10 @@ class Study:
         limits = self._limits()
         if limits is None or real.size == 0:
             return
-        least, greatest, half = limits
+        least, greatest, step = limits
         self.rounding.add(real, real_values(self.tensor, stored(self.tensor, real)))
         self.low, self.high = min(self.low, float(real.min())), max(self.high, float(real.max()))
-        self.outside += int(np.count_nonzero((real < least - half) | (real > greatest + half)))
+        self.outside += int(np.count_nonzero((real < least - step) | (real > greatest + step)))
         self.total += real.size
         low, high = _edges(least, greatest)
         bins = np.clip(((real.ravel() - low) * (BINS / (high - low))).astype(np.int64), 0, BINS - 1)
@@ -133,24 +138,37 @@ class Study:
         The layer reads operands that are rounded; that is the error of those who have written them. What is its own is the difference to
         the float layer on the same rounded operands, which is added to its float result.
         """
-        if self.part is None or self.float_layer is None or self.continuation is None:
+        if self.node.op == INPUT:
+            real = np.asarray(exact[self.node.output])
+            self._carry_on(
+                exact, {self.node.output: self._declared(self.tensor, real_values(self.tensor, stored(self.tensor, real)))}, label
+            )
+            return
+        if self.part is None or self.float_layer is None:
             return
         tensors, names = self.model.tensors, self.holding.names
         values = {index: stored(tensors[index], np.asarray(exact[names[index]])) for index in self.part.operands}
-        rounded = {names[index]: self._declared(tensors[index], real_values(tensors[index], values[index])) for index in values}
+        operands = {names[index]: self._declared(tensors[index], real_values(tensors[index], values[index])) for index in values}
         run(self.model, self.part, values)
-        expected = self.float_layer({**exact, **rounded})
+        expected = self.float_layer({**exact, **operands})
         found = {name: exact[name] for name in self.node.outputs}
         for index in self.part.results:
             name = names[index]
             added = real_values(tensors[index], values[index]).reshape(expected[name].shape) - expected[name].astype(np.float64)
             found[name] = (exact[name].astype(np.float64) + added).astype(exact[name].dtype)
+        self._carry_on(exact, found, label)
+
+    def _carry_on(self, exact: Mapping[str, Array], found: Mapping[str, Array], label: int | None) -> None:
+        """What the float network makes of the layer's results."""
+        if self.continuation is None:
+            return
         self.itself.add(exact[self.node.output], found[self.node.output])
         results = self.continuation(exact, found)
-        self.outputs = self.outputs or [Noise() for _ in results]
-        for noise, name, result in zip(self.outputs, self.continuation.outputs, results, strict=True):
-            noise.add(exact[name], result)
-        self.decisions.add(exact[self.continuation.outputs[0]], results[0], label)
+        self.outputs = self.outputs or [Noise() for _ in self.judged]
+        for noise, (name, centred) in zip(self.outputs, self.judged.items(), strict=True):
+            noise.add(exact[name], results[name], centred=centred)
+        first = self.graph.output_ports[0]
+        self.decisions.add(exact[first], results[first], label)
 
     def _declared(self, tensor: Tensor, values: Array) -> Array:
         """`values` of the artifact's tensor in the shape and type that the float graph gives it."""
@@ -166,13 +184,13 @@ class Study:
         return Values(self.low, self.high, least, greatest, self.outside / self.total, self.counts, _edges(least, greatest))
 
     def _limits(self) -> tuple[float, float, float] | None:
-        """Real values of the least and the greatest integer, and half a step; None where the tensor does not have one scale."""
+        """Real values of the least and the greatest integer, and a step; None where the tensor does not have one scale."""
         chosen = self.tensor.quantization
         if chosen is None or chosen.scale.size != 1:
             return None
         limits = np.iinfo(np.dtype(self.tensor.dtype).name)
         scale, zero_point = float(chosen.scale[0]), int(chosen.zero_point[0])
-        return scale * (limits.min - zero_point), scale * (limits.max - zero_point), scale / 2
+        return scale * (limits.min - zero_point), scale * (limits.max - zero_point), scale
 
 
 def _edges(least: float, greatest: float) -> tuple[float, float]:

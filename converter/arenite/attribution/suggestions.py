@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 import numpy as np
 
-from arenite.attribution.figures import LayerFigures, Suggestion, Values
+from arenite.attribution.figures import INPUT, LayerFigures, Suggestion, Values
+from arenite.graph import OPERATORS
+from arenite.quantize.lower_movement import CARRYING
 from arenite.quantize.observers import Histogram, least_squares, squared_error
 from arenite.quantize.ranges import Range
 
@@ -17,6 +20,18 @@ SATURATED = 0.01
 """Share of values outside the range that says: calibration has not seen such values."""
 
 
+BECOMES = {"Elementwise": "Lookup", "Sub": "Add"}
+"""What float operators are called that have another name when they are quantized."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A layer that reads another one's output."""
+
+    name: str
+    op: str
+
+
 @dataclass(frozen=True)
 class Evidence:
     share: float
@@ -25,19 +40,28 @@ class Evidence:
     """Σ squared error at the layer's output, with this layer alone quantized."""
     rounding: float
     """The part of it that the rounding of its output to steps causes. The rest is that of its weights."""
-    readers: tuple[str, ...]
-    """Layers that read its output."""
+    readers: tuple[Reader, ...]
+    """Layers that read its output, those behind layers that only move elements among them."""
+    is_float: bool = False
+    """It is computed in float32, and rounded for its readers."""
 
 
 def suggestions(layer: LayerFigures, evidence: Evidence) -> tuple[Suggestion, ...]:
     """The most helpful first; none for layers that cause little."""
     if layer.dtype == "float32" or evidence.share < LEAST_SHARE:
         return ()
+    if layer.op == INPUT:
+        names = " ".join(_wider(reader.name, reader.op, layer.dtype) for reader in evidence.readers)
+        reason = f"the steps of the input cause {evidence.share:.0%} of the error"
+        found = [Suggestion(f"--io float32 {names}", reason, _gain(evidence.share))]
+        return tuple(each for each in found if each.gain_db >= LEAST_GAIN_DB)
     of_rounding = min(evidence.rounding / evidence.alone, 1.0) if evidence.alone > 0 else 1.0
     weights, steps = evidence.share * (1 - of_rounding), evidence.share * of_rounding
-    found = [Suggestion(f"--float-layer {layer.name}", f"its weights cause {weights:.0%} of the error", _gain(weights))]
-    if evidence.readers and steps >= LEAST_SHARE:  # its result is rounded for them, whatever computes it
-        names = " ".join(f"--float-layer {name}" for name in (layer.name, *evidence.readers))
+    own = [] if evidence.is_float else [_wider(layer.name, layer.op, layer.dtype)]
+    found = [Suggestion(option, f"the weights of {layer.name} cause {weights:.0%} of the error", _gain(weights)) for option in own]
+    if steps >= LEAST_SHARE:  # its result is rounded for its readers, or for the caller, whatever computes it
+        readers = [_wider(reader.name, reader.op, layer.dtype) for reader in evidence.readers]
+        names = " ".join([*own, *readers] if readers else ["--io float32", *own])
         found.append(Suggestion(names, f"the steps of {layer.output} cause {steps:.0%} of the error", _gain(evidence.share)))
     if layer.values is not None:
         if layer.values.saturated > SATURATED:
@@ -53,12 +77,20 @@ def suggestions(layer: LayerFigures, evidence: Evidence) -> tuple[Suggestion, ..
         if left is not None:
             found.append(
                 Suggestion(
-                    "--observer mse (or percentile)",
-                    "a few extreme values make the steps of all others large",
+                    "--method observers",
+                    f"a few extreme values of {layer.output} make the steps of all others large; it chooses a range for each tensor",
                     _gain(steps * (1 - left)),
+                    at_most=True,
                 )
             )
     return tuple(sorted((each for each in found if each.gain_db >= LEAST_GAIN_DB), key=lambda each: -each.gain_db))
+
+
+def _wider(name: str, op: str, dtype: str) -> str:
+    """The option that gives a layer more steps: 16 bits where it has such a form and has not got it yet, else float32."""
+    variants = OPERATORS[BECOMES.get(op, op)].forms if BECOMES.get(op, op) in OPERATORS else ()
+    able = op in CARRYING or any(variant.startswith("int16_") for form in variants for variant in form.variants)
+    return f"{'--int16-layer' if able and dtype == 'int8' else '--float-layer'} {shlex.quote(name)}"
 
 
 def _gain(share: float) -> float:

@@ -34,6 +34,9 @@ def verify(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="With --layers: write the analysis as a page with charts.", show_default=False)
     ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE.md", help="With --layers: write the analysis for a pull request.", show_default=False)
+    ] = None,
     operators: Operators = [],  # noqa: B006
     json: Json = False,
     quiet: Quiet = False,
@@ -43,8 +46,8 @@ def verify(
 
     Exit status 1 if engines differ.
     """
-    if html is not None and not layers:
-        raise typer.BadParameter("--html is the page of --layers: give both")
+    if (html is not None or markdown is not None) and not layers:
+        raise typer.BadParameter("--html and --markdown write what --layers finds: give that, too")
     with command(json, quiet, debug) as terminal:
         from arenite.own_operators import used_operators
         from arenite.verify import verify as verify_model
@@ -60,7 +63,7 @@ def verify(
                 emulated_samples=emulated_samples,
                 progress=terminal.advance,
             )
-            attribution = _attribute(terminal, model, folder, data, samples, html) if layers else None
+            attribution = _attribute(terminal, model, folder, data, samples, html, markdown) if layers else None
         for name, reason in verification.skipped.items():
             terminal.remark(f"Engine {name} was left out: {reason}")
         for note in verification.notes:
@@ -75,16 +78,19 @@ def verify(
         raise typer.Exit(DIFFERENT)
 
 
-def _attribute(terminal: Terminal, model: Path, folder: Path, data: Path, samples: int | None, html: Path | None) -> Attribution:
-    from arenite.attribution import attribute, to_html
+def _attribute(
+    terminal: Terminal, model: Path, folder: Path, data: Path, samples: int | None, html: Path | None, markdown: Path | None
+) -> Attribution:
+    from arenite.attribution import attribute, to_html, to_markdown
     from arenite.errors import OutputError
 
     attribution = attribute(model, folder, data, samples=samples, progress=terminal.advance)
-    if html is not None:
+    for option, file, written in (("--html", html, to_html), ("--markdown", markdown, to_markdown)):
         try:
-            html.write_text(to_html(attribution), encoding="utf-8")
+            if file is not None:
+                file.write_text(written(attribution), encoding="utf-8")
         except OSError as error:
-            raise OutputError(f"--html: {html} cannot be written: {error.strerror or error}") from error
+            raise OutputError(f"{option}: {file} cannot be written: {error.strerror or error}") from error
     return attribution
 
 

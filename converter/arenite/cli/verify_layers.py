@@ -26,4 +26,7 @@ def show_layers(terminal: Terminal, attribution: Attribution) -> None:
         table.add_row(*wording.row(number, layer, labelled=attribution.lost is not None), style="bold red" if diverged else "")
     terminal.show([Text(""), Text(wording.summary(attribution)), table])
     terminal.show([Text(wording.diverging(attribution), style="bold red" if attribution.first_diverging else "")])
-    terminal.show(Text(line) for line in wording.suggestion_lines(attribution)[:_MOST_SUGGESTIONS])
+    terminal.show([Text(wording.worst(attribution))])
+    title = wording.suggestions_title(attribution)
+    terminal.show([Text(title)] if title else [])
+    terminal.show(Text(f"  {line}") for line in wording.suggestion_lines(attribution, _MOST_SUGGESTIONS))
