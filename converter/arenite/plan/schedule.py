@@ -10,14 +10,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from arenite.plan.both_ways import BothWays
 from arenite.plan.branches import divide, least_together, merged
+from arenite.plan.descents import Effort
 from arenite.plan.relations import Relations, certain_bytes, relations, stretches
 from arenite.plan.search import beam, best_first
 from arenite.plan.states import State, advance_all, peak, start
 from arenite.plan.work import Work
 
-MAX_STEPS = 50_000
-"""Of the exact search in one stretch: tasks tried after some set of others."""
+MAX_STEPS = 1_500_000
+"""Of exact search: tasks tried after some set of others, or what takes as long."""
+SOON = 15_000
+"""Steps that a stretch is searched with from either end before anything else."""
+BRANCHES = 0.4
+"""The part of the steps left that branches are scheduled with, each on its own."""
 MERGEABLE = 24
 """Tasks; longer stretches are divided into branches before they are searched as a whole."""
 
@@ -34,6 +40,10 @@ class Schedule:
 
 def schedule(work: Work, max_steps: int = MAX_STEPS) -> Schedule:
     """The order of least peak; the order as given where none is better. Where `max_steps` do not suffice, the best found."""
+    return _scheduled(work, Effort(max_steps, max_steps / 2))
+
+
+def _scheduled(work: Work, effort: Effort) -> Schedule:
     given = tuple(range(len(work.tasks)))
     highest = peak(work, given)
     related = relations(work)
@@ -44,7 +54,7 @@ def schedule(work: Work, max_steps: int = MAX_STEPS) -> Schedule:
     order: list[int] = []
     state = start(work)
     for stretch in stretches(related):
-        best, least = _stretch(work, related, state, stretch, bound, max_steps)
+        best, least = _stretch(work, related, state, stretch, bound, effort)
         order += best
         bound = max(bound, least)
         state = advance_all(work, state, best)
@@ -53,7 +63,7 @@ def schedule(work: Work, max_steps: int = MAX_STEPS) -> Schedule:
 
 
 def _stretch(
-    work: Work, related: Relations, state: State, stretch: tuple[int, ...], bound: int, max_steps: int
+    work: Work, related: Relations, state: State, stretch: tuple[int, ...], bound: int, effort: Effort
 ) -> tuple[tuple[int, ...], int]:
     """An order of the tasks of a stretch, which begins in `state`, and a lower bound of any order's peak.
 
@@ -61,32 +71,54 @@ def _stretch(
     """
     enough = max(bound, state.peak)
     order, highest = stretch, advance_all(work, state, stretch).peak
-    if highest > enough and len(stretch) > MERGEABLE:
-        candidate, least = _by_branches(work, related, state, stretch, max_steps)
-        bound = max(bound, least)
-        enough = max(enough, bound)
-        reached = advance_all(work, state, candidate).peak
-        if reached < highest:
+
+    def better(candidate: tuple[int, ...] | None) -> None:
+        nonlocal order, highest
+        reached = highest if candidate is None else advance_all(work, state, candidate).peak
+        if candidate is not None and reached < highest:
             order, highest = candidate, reached
+
+    def raised(least: int) -> None:
+        nonlocal bound, enough
+        if least > enough:
+            bound = enough = least
+
+    ways = BothWays.of(work, related, state, stretch) if highest > enough and len(stretch) > 1 else None
+    if ways is not None:
+        found, least = ways.searched(enough, highest, effort, SOON)
+        raised(least)
+        better(found)
+    if highest > enough and len(stretch) > MERGEABLE:
+        candidate, least = _by_branches(work, related, state, stretch, effort)
+        raised(least)
+        better(candidate)
     if highest > enough:
-        found = beam(work, state, stretch, highest)
-        if found is not None:
-            order, highest = found, advance_all(work, state, found).peak
-    if highest > enough:
-        found, level = best_first(work, state, stretch, enough, highest, max_steps)
-        if level > enough:
-            bound = level
-        if found is not None:
-            order, highest = found, advance_all(work, state, found).peak
+        better(beam(work, state, stretch, highest))
+    if highest > enough and ways is not None:
+        raised(ways.least_of(order, enough, effort))
+        if highest > enough:
+            found, least = ways.improved(order, enough, highest, effort)
+            raised(least)
+            better(found)
+    elif highest > enough:
+        found, level = best_first(work, state, stretch, enough, highest, int(effort.left))
+        raised(level)
+        better(found)
     return order, bound
 
 
-def _by_branches(work: Work, related: Relations, state: State, stretch: tuple[int, ...], max_steps: int) -> tuple[tuple[int, ...], int]:
+def _by_branches(work: Work, related: Relations, state: State, stretch: tuple[int, ...], effort: Effort) -> tuple[tuple[int, ...], int]:
     """The branches of a stretch, each scheduled on its own, merged; and a lower bound."""
     parts = divide(work, related, state, stretch)
     if len(parts.branches) == 1:
         return stretch, 0
-    found = [schedule(branch.work, max_steps // 4) for branch in parts.branches]
+    found = []
+    for branch in parts.branches:
+        part = BRANCHES * len(branch.tasks) / len(stretch)
+        share = Effort(effort.left * part, effort.cuts * part)
+        effort.left, effort.cuts = effort.left - share.left, effort.cuts - share.cuts
+        found.append(_scheduled(branch.work, share))
+        effort.left, effort.cuts = effort.left + share.left, effort.cuts + share.cuts
     order, least = merged(parts, [best.order for best in found])
     bound = least_together(parts, [best.lower_bound for best in found])
     return order, max(bound, least) if all(branch.is_chain for branch in parts.branches) else bound
