@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from kernels.cases import Case
-from overlaps.layers import KERNELS, Layer, random_layer
+from overlaps.layer import Layer
+from overlaps.layers import KERNELS, random_layer
 from targets.kernel_calls import run_on_board
 
 LAYERS = 320 if os.environ.get("ARENITE_LONG") else 8
