@@ -11,27 +11,6 @@ typedef struct gru_layer {
     int16_t *returned; /* r · h, with linear_before_reset 0 */
 } gru_layer;
 
-/* Accumulators of one gate, of as many units as share the loads of x and h. */
-typedef struct gru_sums {
-    arn_sum own[ARN_UNITS];
-    arn_sum other[ARN_UNITS];
-} gru_sums;
-
-/* Of `count` units from j on. Those of h start from the candidate's bias, which is there with linear_before_reset only. */
-static gru_sums sums(const gru_layer *layer, int32_t d, int32_t gate, int32_t j, int32_t count, const void *x, const int16_t *h) {
-    const int32_t n = layer->p->hidden, features = layer->p->features, begin = (d * 3 + gate) * n + j;
-    gru_sums s = {{0}, {0}};
-    for (int32_t f = 0; f < count; f++) {
-        s.own[f] = arn_begun(layer->row[(begin + f) * ARN_ROW_NUMBERS]);
-        if (gate == 2 && layer->recurrent_bias != 0) {
-            s.other[f] = arn_begun(layer->recurrent_bias[d * n + j + f]);
-        }
-    }
-    arn_dot_input(s.own, count, features, x, layer->weight + begin * features, features, layer->p->input_bytes);
-    arn_dot_state(s.other, count, n, h, layer->recurrent + begin * n, n);
-    return s;
-}
-
 static int32_t gate_of(const gru_layer *layer, int32_t d, int32_t j, int32_t gate, arn_sum own, arn_sum other) {
     const arn_gru_params *p = layer->p;
     return arn_gate(own, other, layer->row + ((d * 3 + gate) * p->hidden + j) * ARN_ROW_NUMBERS, p->shift, p->limit);
@@ -46,37 +25,55 @@ static int32_t reset_after(const gru_layer *layer, int32_t d, int32_t j, int32_t
     return (int32_t)arn_limited(arn_shifted(x * ((int64_t)1 << 15) + r * u, 23), p->limit);
 }
 
-/* Gates are z, r, h as ONNX orders them. */
+/* Arguments of one gate, of `count` units from j on. `r`: of the candidate where r multiplies what the matrix made of h, else null. Sums
+ * over h begin with the candidate's bias, which is there with linear_before_reset only. */
+static ARN_NOINLINE void arguments(const gru_layer *layer, int32_t d, int32_t gate, int32_t j, int32_t count, const void *x,
+                                   const int16_t *h, const int32_t *r, int32_t *a) {
+    const int32_t n = layer->p->hidden, features = layer->p->features, begin = (d * 3 + gate) * n + j;
+    arn_sum own[ARN_DOT_FILTERS], other[ARN_DOT_FILTERS];
+    for (int32_t f = 0; f < count; f++) {
+        own[f] = arn_begun(layer->row[(begin + f) * ARN_ROW_NUMBERS]);
+        other[f] = gate == 2 && layer->recurrent_bias != 0 ? arn_begun(layer->recurrent_bias[d * n + j + f]) : 0;
+    }
+    arn_dot_input(own, count, features, x, layer->weight + begin * features, features, layer->p->input_bytes);
+    arn_dot_state(other, count, n, h, layer->recurrent + begin * n, n);
+    for (int32_t f = 0; f < count; f++) {
+        a[f] = r == 0 ? gate_of(layer, d, j + f, gate, own[f], other[f]) : reset_after(layer, d, j + f, r[f], own[f], other[f]);
+    }
+}
+
+/* A gate that is a sigmoid. */
+static void sigmoids(const gru_layer *layer, int32_t d, int32_t gate, int32_t j, int32_t count, const void *x, const int16_t *h,
+                     int32_t *value) {
+    arguments(layer, d, gate, j, count, x, h, 0, value);
+    for (int32_t f = 0; f < count; f++) {
+        value[f] = arn_sigmoid_s16(layer->table, value[f]);
+    }
+}
+
+/* Gates are z, r, h as ONNX orders them; as many units at a time as share the loads of x and h. */
 static void step(const gru_layer *layer, int32_t d, const void *x, int16_t *h, int16_t *unused) {
     (void)unused;
     const arn_gru_params *p = layer->p;
     const int32_t n = p->hidden, after = p->linear_before_reset;
-    for (int32_t j = 0; j < n && !after; j += ARN_UNITS) {
-        const int32_t count = arn_units(n, j, ARN_UNITS);
-        const gru_sums s = sums(layer, d, 1, j, count, x, h);
+    int32_t z[ARN_DOT_FILTERS], r[ARN_DOT_FILTERS], a[ARN_DOT_FILTERS];
+    for (int32_t j = 0; j < n && !after; j += ARN_DOT_FILTERS) {
+        const int32_t count = arn_units(n, j);
+        sigmoids(layer, d, 1, j, count, x, h, r);
         for (int32_t f = 0; f < count; f++) {
-            const int32_t r = arn_sigmoid_s16(layer->table, gate_of(layer, d, j + f, 1, s.own[f], s.other[f]));
-            layer->returned[j + f] = (int16_t)((r * h[j + f] + (1 << 14)) >> 15);
+            layer->returned[j + f] = (int16_t)((r[f] * h[j + f] + (1 << 14)) >> 15);
         }
     }
-    for (int32_t j = 0; j < n; j += ARN_UNITS) {
-        const int32_t count = arn_units(n, j, ARN_UNITS);
-        const gru_sums update = sums(layer, d, 0, j, count, x, h), last = sums(layer, d, 2, j, count, x, after ? h : layer->returned);
-        gru_sums reset = {{0}, {0}};
+    for (int32_t j = 0; j < n; j += ARN_DOT_FILTERS) {
+        const int32_t count = arn_units(n, j);
+        sigmoids(layer, d, 0, j, count, x, h, z);
         if (after) {
-            reset = sums(layer, d, 1, j, count, x, h);
+            sigmoids(layer, d, 1, j, count, x, h, r);
         }
+        arguments(layer, d, 2, j, count, x, after ? h : layer->returned, after ? r : 0, a);
         for (int32_t f = 0; f < count; f++) {
-            int32_t a;
-            if (after) {
-                const int32_t r = arn_sigmoid_s16(layer->table, gate_of(layer, d, j + f, 1, reset.own[f], reset.other[f]));
-                a = reset_after(layer, d, j + f, r, last.own[f], last.other[f]);
-            } else {
-                a = gate_of(layer, d, j + f, 2, last.own[f], last.other[f]);
-            }
-            const int32_t z = arn_sigmoid_s16(layer->table, gate_of(layer, d, j + f, 0, update.own[f], update.other[f]));
-            const int64_t candidate = (int64_t)(((int32_t)1 << 15) - z) * arn_tanh_s16(layer->table, a);
-            const int64_t kept = (int64_t)z * h[j + f] * ((int64_t)1 << (15 - p->state_bits));
+            const int64_t candidate = (int64_t)(((int32_t)1 << 15) - z[f]) * arn_tanh_s16(layer->table, a[f]);
+            const int64_t kept = (int64_t)z[f] * h[j + f] * ((int64_t)1 << (15 - p->state_bits));
             layer->next[j + f] = arn_limited_s16(arn_shifted(candidate + kept, 30 - p->state_bits));
         }
     }

@@ -1,5 +1,5 @@
 #define ARN_WEIGHT    int8_t
-#define ARN_DOTS      arn_dots_s16_s8
+#define ARN_DOTS      arn_dot_s16_w8
 #define ARN_WIDE_DOTS arn_dots_s32_s8
 #include "recurrent_s16.h"
 

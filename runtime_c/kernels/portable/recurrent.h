@@ -39,9 +39,9 @@ static inline int32_t arn_steps_of(const int32_t *lengths, int32_t b, int32_t st
     return length < 0 ? 0 : length > steps ? steps : length;
 }
 
-/* Units from j on, at most `most`, that share the loads of what they are multiplied with. */
-static inline int32_t arn_units(int32_t hidden, int32_t j, int32_t most) {
-    return hidden - j < most ? hidden - j : most;
+/* Units from j on that share the loads of what they are multiplied with. */
+static inline int32_t arn_units(int32_t hidden, int32_t j) {
+    return hidden - j < ARN_DOT_FILTERS ? hidden - j : ARN_DOT_FILTERS;
 }
 
 /* The numbers with which every record begins. */

@@ -1,29 +1,30 @@
 /* LSTM, GRU and RNN on int16, docs/numerics.md §16: what the bodies of their kernels need. Included where ARN_WEIGHT is the type of weights
- * and ARN_DOTS and ARN_WIDE_DOTS name the functions below that have it, for x of int16 and of int32. */
+ * and ARN_DOTS and ARN_WIDE_DOTS name the inner products that have it, for x of int16 and of int32. */
 #ifndef ARN_PORTABLE_RECURRENT_S16_H
 #define ARN_PORTABLE_RECURRENT_S16_H
 
 #include <string.h>
 
+#include "dot_s16.h"
 #include "recurrent.h"
 
 #define ARN_HAS_UNIT_BITS 1 /* cells have a scale a unit, behind the rows of a direction */
-#define ARN_UNITS         2 /* whose sums are computed together */
 #define ARN_BIAS_BITS     4 /* fractional bits that a bias has beyond a gate's argument */
 
 typedef uint64_t arn_sum;
 typedef int16_t arn_every; /* of the states of every step */
 
-/* acc[f] += Σ x[i] · w[f * filter + i] over `length` elements, for `filters` filters. */
-void arn_dots_s16_s8(arn_sum *acc, int32_t filters, int32_t filter, const int16_t *x, const int8_t *w, int32_t length);
-void arn_dots_s16_s16(arn_sum *acc, int32_t filters, int32_t filter, const int16_t *x, const int16_t *w, int32_t length);
+/* acc[f] += Σ x[i] · w[f * filter + i] over `length` elements, for `filters` filters. A product is below 2^46 whatever x is. */
 void arn_dots_s32_s8(arn_sum *acc, int32_t filters, int32_t filter, const int32_t *x, const int8_t *w, int32_t length);
 void arn_dots_s32_s16(arn_sum *acc, int32_t filters, int32_t filter, const int32_t *x, const int16_t *w, int32_t length);
 
 #if defined(ARN_WEIGHT)
 
-static inline void arn_dot_state(arn_sum *acc, int32_t filters, int32_t filter, const int16_t *h, const ARN_WEIGHT *r, int32_t length) {
-    ARN_DOTS(acc, filters, filter, h, r, length);
+/* Not inline: `walk` would be twice in the frame of its caller. */
+static ARN_NOINLINE void arn_dot_state(arn_sum *acc, int32_t filters, int32_t filter, const int16_t *h, const ARN_WEIGHT *r,
+                                       int32_t length) {
+    const arn_dot_s16_walk walk = {1, length, 0, 0};
+    ARN_DOTS(acc, filters, filter, &walk, h, r);
 }
 
 static inline void arn_dot_input(arn_sum *acc, int32_t filters, int32_t filter, const void *x, const ARN_WEIGHT *w, int32_t length,
@@ -31,7 +32,7 @@ static inline void arn_dot_input(arn_sum *acc, int32_t filters, int32_t filter, 
     if (bytes == 4) {
         ARN_WIDE_DOTS(acc, filters, filter, (const int32_t *)x, w, length);
     } else {
-        ARN_DOTS(acc, filters, filter, (const int16_t *)x, w, length);
+        arn_dot_state(acc, filters, filter, (const int16_t *)x, w, length);
     }
 }
 

@@ -7,8 +7,7 @@
 #include "recurrent.h"
 
 #define ARN_WEIGHT        int8_t
-#define ARN_HAS_UNIT_BITS 0               /* cells have one scale a layer */
-#define ARN_UNITS         ARN_DOT_FILTERS /* whose sums are computed together */
+#define ARN_HAS_UNIT_BITS 0 /* cells have one scale a layer */
 
 typedef uint32_t arn_sum;
 typedef int8_t arn_every; /* of the states of every step */

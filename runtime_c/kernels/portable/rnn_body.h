@@ -15,9 +15,9 @@ static void step(const rnn_layer *layer, int32_t d, const void *x, int16_t *h, i
     const int32_t n = p->hidden;
     const ARN_WEIGHT *w = layer->weight + d * n * p->features, *r = layer->recurrent + d * n * n;
     const int32_t *row = layer->row + d * n * ARN_ROW_NUMBERS;
-    for (int32_t j = 0; j < n; j += ARN_UNITS) {
-        const int32_t count = arn_units(n, j, ARN_UNITS);
-        arn_sum own[ARN_UNITS], other[ARN_UNITS] = {0};
+    for (int32_t j = 0; j < n; j += ARN_DOT_FILTERS) {
+        const int32_t count = arn_units(n, j);
+        arn_sum own[ARN_DOT_FILTERS], other[ARN_DOT_FILTERS] = {0};
         for (int32_t f = 0; f < count; f++) {
             own[f] = arn_begun(row[(j + f) * ARN_ROW_NUMBERS]);
         }

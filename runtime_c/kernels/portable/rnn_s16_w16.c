@@ -1,5 +1,5 @@
 #define ARN_WEIGHT    int16_t
-#define ARN_DOTS      arn_dots_s16_s16
+#define ARN_DOTS      arn_dot_s16_w16
 #define ARN_WIDE_DOTS arn_dots_s32_s16
 #include "recurrent_s16.h"
 
