@@ -28,7 +28,7 @@ from arenite.graph.printer import format_graph
 from arenite.graph.source_ports import SourcePort, source_ports
 from arenite.graph.verifier import verify
 from arenite.own_operators import used_operators
-from arenite.partial import Curve, Execution, curve, fit, moved_offers, search, sentences, shortage
+from arenite.partial import Curve, Execution, Search, curve, fit, moved_offers, search, sentences, shortage
 from arenite.passes import optimize
 from arenite.plan import ARENA, Memory, MemoryPlan, plan
 from arenite.precision import Budgets, Chosen, CostModel, LossLimit
@@ -182,7 +182,7 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
     history("quantize", quantized.graph)
 
     prices = _prices(quantized.graph, options, advance)
-    build = _build_within(options.limits.flash_bytes, lambda most: _build(quantized, source.outputs, name, prices, options, most))
+    build = _build_within(options.limits.flash_bytes, lambda most: _build(quantized, source.outputs, name, prices, options, most, advance))
     history("variants", build.choice.graph)
     if build.execution.groups:
         history("partial", build.execution.graph)
@@ -207,7 +207,7 @@ def _convert(path: Path, options: ConvertOptions, progress: Progress | None) -> 
         missing_pairs=_missing_pairs(source, graph, quantized),
     )
     report = build_report(build.program, build.execution.graph, build.plan, build.arn, about)
-    traded = _curve(build.choice, prices, options) if options.ram_curve else None
+    traded = _curve(build.choice, prices, options, advance) if options.ram_curve else None
     files = {**build.files, **_curve_files(traded)}
     write_folder(folder, {**files, **_report_files(report, files)}, force=options.force)
     return Conversion(folder, report, build.program, quantized, build.plan, traded)
@@ -292,7 +292,13 @@ class _Build:
 
 
 def _build(
-    quantized: QuantizedModel, output_names: Sequence[str], name: str, prices: _Prices, options: ConvertOptions, most: int | None
+    quantized: QuantizedModel,
+    output_names: Sequence[str],
+    name: str,
+    prices: _Prices,
+    options: ConvertOptions,
+    most: int | None,
+    advance: Progress,
 ) -> _Build:
     """`most`: bytes, at most, of the constants and the code of layers that have a choice."""
     features = _features(options)
@@ -303,7 +309,7 @@ def _build(
 
     choice = choose_variants(quantized.graph, prices.offers, code, options.optimize, most)
     memory = planned(choice.graph, options.keep_inputs, options.memories, _ram_hints(options))
-    execution = _within_ram(choice, memory, prices, options)
+    execution = _within_ram(choice, memory, prices, options, advance)
     program = build_program(
         execution.graph,
         execution.plan,
@@ -330,13 +336,13 @@ def _with_constants_in_ram(program: Program, memory: MemoryPlan, options: Conver
     return move_constants(program, sized(options.weights_in, memory)) if options.weights_in else program
 
 
-def _within_ram(choice: Choice, memory: MemoryPlan, prices: _Prices, options: ConvertOptions) -> Execution:
+def _within_ram(choice: Choice, memory: MemoryPlan, prices: _Prices, options: ConvertOptions, advance: Progress) -> Execution:
     """What --max-ram asks for: the graph as it is where its plan will do, else parts of it in bands of rows. Raises PlanError."""
     if options.memories:
         return Execution(choice.graph, memory)  # a search for bands would want to know which memory is short
     session = session_bytes(len(memory.memories) + len(options.weights_in)) + reserved(options.weights_in)
     limit = options.limits.ram_bytes
-    looking = search(choice.graph, memory, features=_features(options), offers=prices.offers, keep_inputs=options.keep_inputs)
+    looking = _search_for_bands(choice, memory, prices, options, advance)
     found = fit(choice.graph, memory, looking, None if limit is None else limit - session)
     if limit is not None and found.plan.arena_bytes + session > limit:
         short = shortage(choice.graph.name, found, limit, session, _ram_hints(options))
@@ -344,9 +350,20 @@ def _within_ram(choice: Choice, memory: MemoryPlan, prices: _Prices, options: Co
     return found
 
 
-def _curve(choice: Choice, prices: _Prices, options: ConvertOptions) -> Curve:
+def _search_for_bands(choice: Choice, memory: MemoryPlan, prices: _Prices, options: ConvertOptions, advance: Progress) -> Search:
+    return search(
+        choice.graph,
+        memory,
+        features=_features(options),
+        offers=prices.offers,
+        keep_inputs=options.keep_inputs,
+        progress=lambda done, total: advance("looking for bands", done, total),
+    )
+
+
+def _curve(choice: Choice, prices: _Prices, options: ConvertOptions, advance: Progress) -> Curve:
     memory = plan(choice.graph, keep_inputs=options.keep_inputs, memories=options.memories or (ARENA,))
-    looking = search(choice.graph, memory, features=_features(options), offers=prices.offers, keep_inputs=options.keep_inputs)
+    looking = _search_for_bands(choice, memory, prices, options, advance)
     return curve(choice.graph, looking, session_bytes(len(memory.memories)))
 
 

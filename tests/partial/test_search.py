@@ -12,6 +12,8 @@ import pytest
 from arenite.frontend import load
 from arenite.graph import OPERATORS, Graph
 from arenite.partial import Execution, Kind, Search, curve, fit, search, sentences, shortage
+from arenite.partial.candidates import kept_bytes
+from arenite.partial.search import ESTIMATED, MOST_WRITTEN
 from arenite.passes import optimize
 from arenite.plan import MemoryPlan, plan
 from arenite.quantize import quantize
@@ -102,3 +104,31 @@ def test_curve_goes_down_and_has_three_forms(block: Graph) -> None:
     assert all(f"{each:,}" in shown.to_text() for each in ram)
     circles = ET.fromstring(shown.to_svg()).findall("{http://www.w3.org/2000/svg}circle")
     assert len(circles) == len(ram)
+
+
+def test_progress_is_told_and_ends(block: Graph) -> None:
+    told: list[tuple[int, int]] = []
+    plain = plan(block)
+    found = search(block, plain, features=FEATURES, offers=offers(block, FEATURES), progress=lambda done, total: told.append((done, total)))
+    assert fit(block, plain, found, plain.arena_bytes // 2).groups
+    assert told and all(0 < done <= total <= MOST_WRITTEN for done, total in told)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.8])
+def test_estimates_are_near_what_is_written(block: Graph, share: float) -> None:
+    """Of every candidate: cycles are a lower bound, bytes are no more than a little above those of the bands."""
+    plain, found = looking(block)
+    seen = 0
+    for way in found._ways(found.graph, int(plain.arena_bytes * share)):
+        candidate = found._candidate(way.source, way.nodes, way.kind, way.amount)
+        assert way.cycles <= candidate.cycles * 1.02
+        assert way.bytes * ESTIMATED <= candidate.live_bytes
+        seen += 1
+    assert seen > 20
+
+
+def test_kept_rows_are_copied_once(block: Graph) -> None:
+    """With room beyond what is live, the plan moves what one window hands to the next and nothing else."""
+    plain, found = looking(block, (Kind.LINE_BUFFERS,))
+    half = fit(block, plain, found, plain.arena_bytes // 2)
+    assert half.copied_bytes == kept_bytes(half.graph) > 0

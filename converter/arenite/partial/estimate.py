@@ -77,7 +77,7 @@ class Estimate:
                 spans = {operand: self.group.needed(name, operand, rows) for operand in self.group.windows[name]}
                 read = sum(self._bytes(each, span[1] - span[0]) for each, span in spans.items() if each in self.group.members)
                 most = max(most, read, 0 if name in self.group.results else self._bytes(name, rows[1] - rows[0]))
-        return most, 1 / bands
+        return most, min(1.0, 2 / bands)
 
     def _needed(self, bands: int) -> list[Mapping[str, Rows]]:
         results = self.group.results

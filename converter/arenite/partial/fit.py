@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from arenite.graph import Graph
@@ -22,9 +22,10 @@ def search(
     offers: Mapping[int, tuple[Offer, ...]],
     keep_inputs: bool = False,
     kinds: tuple[Kind, ...] = BOTH,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Search:
     """A search for executions of `graph`, whose `plain` plan is given. `features` of the core are for the estimate of cycles, `offers` are
-    the kernels that nodes can take, by index."""
+    the kernels that nodes can take, by index. `progress`: as Search has it."""
     positions = {index: step for step, index in enumerate(plain.order)}
     ordered = graph.copy()
     ordered.nodes = [graph.nodes[index] for index in plain.order]
@@ -40,6 +41,7 @@ def search(
         features=features,
         offers={positions[index]: offered for index, offered in offers.items()},
         kinds=kinds,
+        progress=progress,
     )
 
 

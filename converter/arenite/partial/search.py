@@ -84,8 +84,8 @@ class Search:
     offers: Mapping[int, tuple[Offer, ...]] = field(default_factory=dict)
     """Kernels that nodes can take instead: those with less scratch memory are tried, too."""
     kinds: tuple[Kind, ...] = (Kind.LINE_BUFFERS, Kind.PATCHES)
-    progress: Callable[[int], None] = lambda tried: None
-    """Told how many candidates have been looked at."""
+    progress: Callable[[int, int], None] = lambda done, total: None
+    """Told how many candidates have been looked at, of how many at most for the limit at hand."""
     _candidates: dict[tuple[object, ...], Candidate] = field(default_factory=dict)
 
     @cached_property
@@ -161,7 +161,7 @@ class Search:
                 continue
             candidate = self._candidate(found.source, found.nodes, found.kind, found.amount)
             written += 1
-            self.progress(len(self._candidates))
+            self.progress(written, min(MOST_WRITTEN, len(fitting)))
             heappush(queue, (max(candidate.cycles, found.cycles), number, candidate))
 
     def _ways(self, graph: Graph, limit: int) -> list[_Way]:
