@@ -69,7 +69,8 @@ def assign(packing: Packing, granule: int = 1, effort: int = EFFORT, enough: Eno
                 best = min(best, improved(packing, fitted, enough.bytes), key=packing.end)
                 end = packing.end(best)
         if end <= enough.bytes or enough.quick:
-            best = best if rigid is None else min(rigid, best, key=packing.end)
+            if rigid is not None and packing.end(rigid) < packing.end(best):
+                best = rigid
             best = gathered(packing, best, max(enough.bytes, packing.end(best)))
             return Offsets(best, packing.end(best), bound)
     if end > bound:
