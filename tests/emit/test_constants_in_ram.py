@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import platform
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +16,9 @@ from arenite.emit.constants_in_ram import Room, constant_reads, move_constants, 
 from arenite.emit.flat import serialize
 from arenite.emit.program import ProgramTensor, Storage
 from arenite.plan.memory_plan import MemoryKind
+from arenite.targets.sources import native_root
 from arenite_runtime import Interpreter, Model
+from elftools.elf.elffile import ELFFile
 from emit.test_c import compile_all
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -126,3 +131,22 @@ def test_generated_c(make_program: Make, tmp_path: Path, sizes: tuple[int | None
     # The compiled form takes no pointer for them.
     assert "void example_invoke(void *arena);" in sources["example.h"]
     assert "_SECTION" not in write_sources(plain, serialize(plain))["example.c"]
+
+
+@pytest.mark.skipif(not shutil.which("gcc") or platform.system() != "Linux", reason="needs gcc and ELF")
+@pytest.mark.parametrize("section", [".data.dtcm_weights", ".mine"])
+def test_sections_of_the_object(make_program: Make, tmp_path: Path, section: str) -> None:
+    """The arrays, initialized, in the section that the linker script looks for, or in that of a macro; the rest stays read only."""
+    moved = move_constants(make_program(), [Room("dtcm", 100)])
+    for name, text in write_sources(moved, serialize(moved)).items():
+        (tmp_path / name).write_text(text)
+    includes = [f"-I{native_root() / 'runtime_c' / folder}" for folder in ("include", "kernels")]
+    own = [] if section.startswith(".data") else [f'-DEXAMPLE_DTCM_WEIGHTS_SECTION=__attribute__((section("{section}")))']
+    command = ["gcc", "-std=c99", "-Os", "-fdata-sections", *includes, *own, "-c", "example.c", "-o", "example.o"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    with (tmp_path / "example.o").open("rb") as file:
+        elf = ELFFile(file)
+        found = {each.name: each for each in elf.iter_sections() if each.name.startswith((".data", ".mine")) and each["sh_size"]}
+        assert list(found) == [section]
+        assert moved.memory_bytes[1] <= found[section]["sh_size"] <= moved.memory_bytes[1] + 64  # gcc aligns arrays as it likes
+        assert found[section]["sh_type"] == "SHT_PROGBITS" and found[section]["sh_flags"] & 1, "initialized, and writable"
