@@ -106,6 +106,27 @@ class Layer:
     """What the cycles are divided by: elements of the output or of the input."""
 
 
+PRECISIONS: Mapping[str, Mapping[str, Any]] = {
+    "int8": {},
+    "int4 weights": {"int4_layers": None},
+    "int16x8": {"precision": "int16x8"},
+    "int16": {"precision": "int16"},
+    "float32": {"precision": "float32"},
+}
+"""Options of the conversion."""
+IN_PRECISIONS = (
+    Shape(32, 3, 8),
+    Shape(16, 16, 16),
+    Shape(16, 16, 32, stride=2),
+    Shape(24, 16, 16, (1, 1)),
+    Shape(16, 32, 32, (1, 1)),
+    Shape(8, 64, 64, (1, 1)),
+    Shape(16, 16, 16, group=16),
+    Shape(16, 64, 64, (5, 5), group=64),
+)
+"""In every one of them; the last two are depthwise."""
+
+
 KERNELS = {"GlobalAveragePool": "ReduceMean", "Sigmoid": "Lookup", "Transpose": "StridedCopy"}
 """What ONNX's operators become, where the name is another."""
 IMAGE = (1, 16, 16, 16)
@@ -165,7 +186,7 @@ def model(shapes: Sequence[Shape], layers: Sequence[Layer]) -> onnx.ModelProto:
 
 
 def measure(shapes: Sequence[Shape], layers: Sequence[Layer], goal: str, folder: Path) -> str:
-    """Both tables."""
+    """The tables of int8."""
     source = folder / "kernels.onnx"
     made = model(shapes, layers)
     onnx.save(made, source)
@@ -187,6 +208,24 @@ def measure(shapes: Sequence[Shape], layers: Sequence[Layer], goal: str, folder:
     return "\n".join(lines) + "\n"
 
 
+def in_precisions(shapes: Sequence[Shape], goal: str, folder: Path) -> str:
+    """The table of cycles a multiply-accumulate in every precision."""
+    source = folder / "precisions.onnx"
+    onnx.save(model(shapes, ()), source)
+    columns = []
+    for number, options in enumerate(PRECISIONS.values()):
+        output = folder / f"precision_{number}"
+        convert(source, ConvertOptions(target="cortex-m4", optimize=goal, output=output, name="kernels", **options))
+        profile = measure_profile(output, target="cortex-m4", form=Form.COMPILED, optimize="-O2")
+        columns.append({layer.name: layer for layer in profile.layers if layer.macs})
+    lines = ["| kernel, channels, image | MACs | " + " | ".join(PRECISIONS) + " |", "|---|---:|" + "---:|" * len(PRECISIONS)]
+    for index, shape in enumerate(shapes):
+        found = [column[layer_name("conv", index)] for column in columns]
+        taken = " | ".join(f"{(layer.cost.cycles or 0) / layer.macs:.2f}" for layer in found)
+        lines.append(f"| {shape.name} | {found[0].macs:,} | {taken} |")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure layers of many shapes.")
     parser.add_argument("--optimize", default="speed", choices=["speed", "balanced", "size"])
@@ -194,6 +233,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="arenite-bench-") as scratch:
         text = measure(SHAPES, LAYERS, arguments.optimize, Path(scratch))
+        text += "\nCycles a multiply-accumulate:\n\n" + in_precisions(IN_PRECISIONS, arguments.optimize, Path(scratch))
     if arguments.output is None:
         print(text)
         return

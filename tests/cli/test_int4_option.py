@@ -41,9 +41,9 @@ def test_every_engine_and_the_report(model: Path) -> None:
         for layers in ((), None, ("last",))
     }
     kernels = {layers: {layer.name: layer.variant for layer in found.report.layers} for layers, found in made.items()}
-    assert "int4" not in kernels[()].values()
-    assert kernels[None]["first"] == kernels[None]["last"] == "int4" != kernels[None]["spread"]
-    assert kernels[("last",)]["first"] != "int4" == kernels[("last",)]["last"]
+    assert "int4_lanes" not in kernels[()].values()
+    assert kernels[None]["first"] == kernels[None]["last"] == "int4_lanes" != kernels[None]["spread"]
+    assert kernels[("last",)]["first"] != "int4_lanes" == kernels[("last",)]["last"]
     bytes_of = {layers: sum(layer.weight_bytes for layer in found.report.layers if layer.name == "last") for layers, found in made.items()}
     assert bytes_of[None] < 0.6 * bytes_of[()]
     x = np.random.default_rng(4).integers(-128, 128, (3, 1, 3, 8, 8)).astype(np.int8)

@@ -83,12 +83,16 @@ def _four_bits(graph: Graph, node: Node) -> float:
 
 
 def _lanes(graph: Graph, node: Node) -> float:
-    """dsp/int4_lanes_core.S: 17 cycles a step of 16 multiply-accumulates, 60 a group of 16 steps, 95 a block around them; a column costs 8
-    cycles for four taps, its sums 5."""
-    filters, taps, conv_groups = _filters(graph, node)
-    steps = fours(taps) / 2
+    """dsp/int4_lanes_core.S: 17 cycles a step of 16 multiply-accumulates, 60 a group of 16 steps, 95 a block around them (a column that is
+    alone: 12, 45 and 85); a column costs 13 cycles for four taps, and 80 for each run of copied rows."""
+    (filters, taps, conv_groups), weight = _filters(graph, node), graph.tensor(node.inputs[1]).shape
+    positions, steps, column = _positions(graph, node), fours(taps) / 2, 6.5 * fours(taps) / 2 + 75
+    if node.op == "FullyConnected" and positions == 1:
+        return -(-filters // 4) * (12 * steps + 45 * groups(taps) + 85) + column
+    if node.op == "Conv" and weight[3] % 4:
+        column += 80 * weight[1] * (1 if conv_groups == 1 and node.attributes["dilations"][1] == 1 else weight[2])
     block = 17 * steps + 60 * groups(taps) + 95
-    return conv_groups * -(-_positions(graph, node) // 2) * (-(-filters // 4) * block + 2 * (6.5 * steps + 75))
+    return conv_groups * -(-positions // 2) * (-(-filters // 4) * block + 2 * column)
 
 
 def _vector(graph: Graph, node: Node, variant: str) -> float:
