@@ -599,7 +599,7 @@ def _proposals(likely: Sequence[State]) -> tuple[str, ...]:
 
 def _unused(options: ConvertOptions) -> tuple[str, ...]:
     if options.precision == "float32" and options.calibration is not None:
-        return (f"{options.calibration.name} is not used: float32 needs no calibration",)
+        return (f"{options.calibration.name} is not used but for what inputs are like: float32 needs no calibration",)
     return ()
 
 
