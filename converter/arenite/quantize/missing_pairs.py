@@ -212,7 +212,10 @@ def all_missing(
     """
     unpaired, by_tensor = _unpaired(source), {pair.tensor: pair for pair in found}
     pairs = [pair for pair in found if pair.tensor in graph.inputs and pair.tensor in unpaired.values()]
+    consumers = graph.consumers()
     for node in graph.nodes:
+        if consumers[node.output] and all(reader.name == node.name for reader in consumers[node.output]):
+            continue  # of one ONNX node that several stand for, not the last
         last = node.origins[-1] if node.origins else node.name
         pair, q = by_tensor.get(node.output), graph.tensors[node.output].quantization
         if pair is None and node.output in steps and q is not None:

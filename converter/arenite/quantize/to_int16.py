@@ -183,7 +183,8 @@ class Int16Layers:
             exact = np.clip(expression(np.arange(-32768.0, 32768) * scale) / scale_of(y), -32768, LARGEST)
         if not np.all(np.isfinite(points)) or not np.all(np.isfinite(exact)):
             return False
-        points, exact = np.clip(points, *self._bounds(node)), np.clip(exact, *(bound / scale_of(y) for bound in self._bounds(node)))
+        low, high = self._bounds(node)
+        points, exact = np.clip(points, low, high), np.clip(exact, low / scale_of(y), high / scale_of(y))
         table = quantize_steps(points, y)
         entries, u = table.astype(np.float64), np.arange(1 << 16)
         lines = entries[u >> 7] + (entries[(u >> 7) + 1] - entries[u >> 7]) * (u & 127) / 128
