@@ -83,8 +83,9 @@ def assign(packing: Packing, granule: int = 1, effort: int = EFFORT, enough: Eno
         for fitted in placements[:MOST_STARTS] if len(packing.blocks) > FEW else ():
             if packing.end(best) > bound:
                 best = min(best, improved(packing, fitted, bound), key=packing.end)
-        if packing.end(best) > bound and (rigid or (rigid := place_rigid(packing, bound))) is not None:
-            best = min(best, rigid, key=lambda offsets: (packing.end(offsets), packing.copied_bytes(offsets)))
+        if packing.end(best) > bound:
+            together = rigid or place_rigid(packing, bound) or best
+            best = min(best, together, key=lambda offsets: (packing.end(offsets), packing.copied_bytes(offsets)))
         if packing.end(best) > bound and len(packing.blocks) <= SEARCHABLE:
             best, bound = _search(packing, best, bound, granule, effort)
     return Offsets(best, packing.end(best), bound)
