@@ -139,7 +139,7 @@ def inception() -> Graph:
 def fan_out() -> Graph:
     """One image read by 60 branches of random lengths and channels, joined by one Concat."""
     net = Network("fan-out", 1)
-    branches = []
+    branches: list[str] = []
     while len(branches) < 60:
         x = "x"
         for _ in range(net.random.randint(4, 12)):
@@ -412,29 +412,26 @@ def detector() -> Graph:
     return net.finished(*outputs)
 
 
-def random_dag(seed: int, window: int | None) -> Graph:
-    """Every operator reads one or two of the `window` results before it, or of all; what nobody reads is joined at the end."""
-    net = Network(f"random-{window or 'any'}-{seed}", seed, height=16)
-    values, unread = ["x"], dict.fromkeys(["x"])
-    while len(net) < OPERATORS - 20:
-        near = values[-window:] if window else values
-        if window and len(values) > window and values[-window] in unread:
-            a = values[-window]  # else it would wait for the end
+def random_dag(seed: int, window: int) -> Graph:
+    """Operators of degree two: each reads one or two of the `window` results before it. Where more than half as many have not been read,
+    two of them are joined, so that nothing waits for the end."""
+    net = Network(f"random-{window}-{seed}", seed, height=16)
+    values, unread = ["x"], ["x"]
+    while not net.is_large or len(unread) > 1:
+        near = values[-window:]
+        if net.is_large or len(unread) > window // 2:
+            a, b = unread[0], unread[1]
+            y = net.add(a, b) if net.channels(a) == net.channels(b) else net.conv(net.concat(a, b), 8 * net.random.randint(1, 4))
         else:
-            a = net.random.choice(near)
-        b = net.random.choice(near)
-        kind = net.random.randrange(3)
-        if kind == 0 and net.channels(a) == net.channels(b):
-            y = net.add(a, b)
-        elif kind == 1 and net.channels(a) + net.channels(b) <= 48 and a != b:
-            y = net.concat(a, b)
-        else:
-            b, y = a, net.conv(a, 8 * net.random.randint(1, 4), net.random.choice((1, 3)))
-        for read in (a, b):
-            unread.pop(read, None)
+            a = b = net.random.choice(near)
+            y = net.conv(a, 8 * net.random.randint(1, 4), net.random.choice((1, 3)))
+            if net.random.random() < 0.3:
+                b = net.random.choice(near)
+                y = net.add(y, net.conv(b, net.channels(y)))
+        unread = [value for value in unread if value not in (a, b)]
         values.append(y)
-        unread[y] = None
-    return net.finished(net.concat(*unread))
+        unread.append(y)
+    return net.finished(unread[0])
 
 
 FAMILIES: Mapping[str, Callable[[], Graph]] = {
@@ -459,6 +456,7 @@ FAMILIES: Mapping[str, Callable[[], Graph]] = {
     "BiFPN": bifpn,
     "detector": detector,
     "random, near 8": lambda: random_dag(1, 8),
-    "random, near 16": lambda: random_dag(2, 16),
-    "random, any": lambda: random_dag(3, None),
+    "random, near 12": lambda: random_dag(2, 12),
+    "random, near 16": lambda: random_dag(3, 16),
+    "random, near 32": lambda: random_dag(4, 32),
 }

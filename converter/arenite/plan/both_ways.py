@@ -56,7 +56,7 @@ class BothWays:
         after = tuple(numbered(related.after[index]) for index in stretch)
         return cls(stretch, before, after, both[0], (Descents(both[0], both[0]), Descents(both[1], both[0])))
 
-    def searched(self, enough: int, limit: int, effort: Effort, most: int) -> tuple[Order | None, int]:
+    def searched(self, enough: int, limit: int, effort: Effort, most: float) -> tuple[Order | None, int]:
         """The best order, if its peak is below `limit`, and a lower bound of every order's peak, where peaks below `enough` are not told
         apart. None: there is no better order (the bound is `limit`), or `most` of `effort` from either end did not suffice."""
         for way in self.ways:

@@ -117,8 +117,7 @@ class _Network:
                 if at == sink:
                     flow = min(room[edge] for edge in path)
                     total += flow
-                    first = 0
-                    for position, edge in enumerate(path):
+                    for edge in path:
                         room[edge] -= flow
                         room[edge ^ 1] += flow
                     first = next(position for position, edge in enumerate(path) if room[edge] == 0)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from arenite.plan.cuts import least_live
 from arenite.plan.lattice import Lattice, members
@@ -50,6 +51,24 @@ class Run:
     mask: int
 
 
+class _Reached(NamedTuple):
+    """A set that a search has come to, in the order in which it goes on."""
+
+    level: int
+    left: int
+    """Tasks; at equal peaks the fullest set comes first."""
+    live: int
+    serial: int
+    """For the rest of ties."""
+    done: int
+    ready: int
+    before: int
+    """The set that it was reached from, by `tasks`; −1: it is the first."""
+    tasks: Path
+    change: int
+    """Of what is live, since then."""
+
+
 @dataclass(frozen=True)
 class Found:
     path: Path | None
@@ -71,7 +90,8 @@ class Descents:
 
     def _kills(self) -> list[int]:
         """For each value, the tasks after which it is gone."""
-        lattice, found = self.lattice, {}
+        lattice = self.lattice
+        found: dict[int, None] = {}
         for index, step in enumerate(lattice.steps):
             if not lattice.forwards:
                 found[lattice.closures[index]] = None
@@ -94,10 +114,9 @@ class Descents:
                 touched |= lattice.touching[index]
             for index in members(touched):
                 found[index].append(mask)
-        closures = lattice.closures
-        return tuple(
-            tuple(sorted(masks, key=lambda mask, i=i: (mask & ~closures[i]).bit_count())[:NEARBY]) for i, masks in enumerate(found)
-        )
+        for index, masks in enumerate(found):
+            found[index] = sorted(masks, key=partial(_beyond, lattice.closures[index]))[:NEARBY]
+        return tuple(map(tuple, found))
 
     def descent(self, done: int, live: int, level: int, goal: int, kills: Sequence[int]) -> Run | None:
         """A run from `done` within `level` that leaves no more live, and may be taken without branching; not all the way to `goal`."""
@@ -157,33 +176,31 @@ class Descents:
         lattice, last = self.lattice, self.effort + effort
         came_from: dict[int, tuple[int, Path]] = {}
         kills = [mask for mask in self.kills if not mask & ~goal and mask & ~done]
-        serial = 0
-        level = max(live, bound)
-        # At equal peaks the fullest set first, then that with the least live. The serial number is for the rest of ties.
-        heap = [(level, (goal & ~done).bit_count(), live, serial, done, lattice.ready(done, goal), -1, (), -1)]
+        serial, level = 0, max(live, bound)
+        heap = [_Reached(level, (goal & ~done).bit_count(), live, serial, done, lattice.ready(done, goal), -1, (), -1)]
         while heap:
-            level, left, live_now, _, now, ready, before, tasks, last_change = heappop(heap)
-            if now in came_from:
+            at = heappop(heap)
+            level = at.level
+            if at.done in came_from:
                 continue
-            came_from[now] = (before, tasks)
-            if now == goal:
-                return Found(_path(came_from, now), level)
+            came_from[at.done] = (at.before, at.tasks)
+            if at.done == goal:
+                return Found(_path(came_from, goal), level)
             if self.effort >= last:
                 return Found(None, level)
-            for during, change, further in self._onwards(
-                now, live_now, level, goal, ready, kills if last_change < 0 else self.nearby[tasks[-1]]
-            ):
-                after = now | sum(1 << index for index in further)
+            candidates = kills if at.change < 0 else self.nearby[at.tasks[-1]]
+            for during, change, tasks in self._onwards(at.done, at.live, level, goal, at.ready, candidates):
+                after = at.done | sum(1 << index for index in tasks)
                 if (limit is None or during < limit) and after not in came_from:
                     serial += 1
-                    following = lattice.ready_after(ready, after, further, goal)
-                    place = (max(level, during), left - len(further), live_now + change, serial)
-                    heappush(heap, (*place, after, following, now, further, change))
+                    ready = lattice.ready_after(at.ready, after, tasks, goal)
+                    place = (max(level, during), at.left - len(tasks), at.live + change, serial)
+                    heappush(heap, _Reached(*place, after, ready, at.done, tasks, change))
         return Found(None, level if limit is None else limit)
 
     def _onwards(self, done: int, live: int, level: int, goal: int, ready: int, kills: Sequence[int]) -> list[tuple[int, int, Path]]:
         """A descent within `level`, or else every task that is ready: most bytes live, the change behind, tasks."""
-        found = []
+        found: list[tuple[int, int, Path]] = []
         for index in members(ready):
             during, after = self.lattice.cost(done, live, index)
             self.effort += 1
@@ -214,6 +231,10 @@ class Descents:
             return None
         came_from[goal] = layers[total][goal][2:4]
         return _path(came_from, goal)
+
+
+def _beyond(closure: int, mask: int) -> int:
+    return (mask & ~closure).bit_count()
 
 
 def _path(came_from: dict[int, tuple[int, Path]], now: int) -> Path:
