@@ -16,6 +16,7 @@ from arenite_runtime import Interpreter, Model
 from numpy.typing import NDArray
 
 from arenite.artifact import REPORT, read_artifact
+from arenite.attribution.bands import Gathered, gathered
 from arenite.attribution.figures import INPUT, Attribution, LayerFigures
 from arenite.attribution.float_model import Alone, Continuation, float_graph
 from arenite.attribution.parts import Held, held, parts, real_values
@@ -53,9 +54,10 @@ def attribute(model: Path, folder: Path, data: Path, *, samples: int | None = No
     if len(dataset) == 0:
         raise CalibrationError(f"{data}: no samples to compare with")
     labels = class_labels(dataset.labels, data)
-    holding = held(graph, ports.model)
+    whole_layers = gathered(ports.model, report)
+    holding = held(graph, whole_layers.model)
     judged = _judged(graph, holding)
-    studies = _studies(graph, ports.model, holding, judged, advance)
+    studies = _studies(graph, whole_layers.model, holding, judged, advance)
     if not studies:
         raise ArtifactError(f"{folder}: the artifact has no tensor of the names of {model}: convert again, without --strip-names")
 
@@ -73,7 +75,7 @@ def attribute(model: Path, folder: Path, data: Path, *, samples: int | None = No
         }
         exact: dict[str, Array] = {**feeds, **states, **exact_run(feeds)}
         label = None if labels is None else int(labels[index])
-        quantized = quantized_run.run_all(ports.engine_inputs(sample))
+        quantized = whole_layers.values(quantized_run.run_all(ports.engine_inputs(sample)))
         results = [_value(holding, quantized, name, exact[name]) for name in graph.output_ports]
         for noise, result, name in zip(outputs, results, graph.output_ports, strict=True):
             noise.add(exact[name], result)
@@ -86,7 +88,7 @@ def attribute(model: Path, folder: Path, data: Path, *, samples: int | None = No
         states = {state.input: exact[state.output] for state in graph.states}
         advance("layers", index + 1, len(dataset))
     caused = Noise.together([noise for study in studies for noise in study.outputs]).noise
-    figures = tuple(_figures(study, caused, report) for study in studies)
+    figures = tuple(_figures(study, caused, report, whole_layers) for study in studies)
     own = any(tensor.quantization is not None for tensor in graph.tensors.values())
     tried = own or not report.calibrated or any(note.startswith(METHODS_NOTE) for note in report.notes)
     return Attribution(
@@ -123,7 +125,7 @@ def _studies(graph: Graph, model: Model, holding: Held, judged: Mapping[str, boo
     for number, node in enumerate(graph.nodes):
         advance("preparing layers", number + 1, len(graph.nodes))
         part, tensor = found.get(node.output), holding.result(node.output)
-        if tensor is None:  # fused into another, or cut into bands
+        if tensor is None:  # fused into another
             continue
         alone = None if part is None else Alone(graph, node)
         behind = None if part is None else Continuation(graph, node, asked)
@@ -157,11 +159,12 @@ def _readers(graph: Graph, name: str) -> tuple[Reader, ...]:
     return tuple(found.values())
 
 
-def _figures(study: Study, caused: float, report: Report) -> LayerFigures:
-    """`caused`: the noise at the network's outputs of all layers, each alone."""
+def _figures(study: Study, caused: float, report: Report, whole_layers: Gathered) -> LayerFigures:
+    """`caused`: the noise at the network's outputs of all layers, each alone. Bands of a layer read the same weights."""
     output = Noise.together(study.outputs)
     measured = study.part is not None or study.node.op == INPUT
-    calls = () if study.part is None else tuple(report.layers[index] for index in study.part.nodes)
+    numbers = [] if study.part is None else [whole_layers.calls[index] for index in study.part.nodes]
+    calls = tuple(report.layers[number] for number in numbers if number is not None)
     share = output.noise / caused if measured and caused > 0 else None
     layer = LayerFigures(
         name=study.node.name,
@@ -178,7 +181,7 @@ def _figures(study: Study, caused: float, report: Report) -> LayerFigures:
         values=study.values,
         kernel=_kernel(study.node, calls),
         macs=sum(call.macs for call in calls),
-        weight_bytes=sum(call.weight_bytes for call in calls),
+        weight_bytes=sum({call.output if call.band is None else (call.name, call.band[0]): call.weight_bytes for call in calls}.values()),
     )
     readers, is_float = _readers(study.graph, study.node.output), layer.kernel == "float32"
     evidence = Evidence(share or 0.0, study.itself.noise, study.rounding.noise, readers, is_float)
