@@ -15,19 +15,4 @@ static inline int16_t arn_requantize_s16(uint64_t acc, const int32_t pair[2], in
 /* The same of `count` sums, each with its pair. */
 void arn_requantize_block_s16(const uint64_t *acc, int32_t count, const int32_t *pair, int32_t min, int32_t max, int16_t *y);
 
-/* acc + Σ x w: every product is below 2^31 in absolute value. */
-static inline uint64_t arn_dot_s16_s8(uint64_t acc, const int16_t *x, const int8_t *w, int32_t count) {
-    for (; count > 0; count--) {
-        acc += (uint64_t)(int64_t)(*x++ * *w++);
-    }
-    return acc;
-}
-
-static inline uint64_t arn_dot_s16_s16(uint64_t acc, const int16_t *x, const int16_t *w, int32_t count) {
-    for (; count > 0; count--) {
-        acc += (uint64_t)(int64_t)(*x++ * *w++);
-    }
-    return acc;
-}
-
 #endif
