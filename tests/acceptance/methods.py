@@ -97,7 +97,7 @@ def main() -> int:
         document = ROOT / "docs/quantization.md"
         text = document.read_text(encoding="utf-8")
         before, rest = text.split(BEGIN)
-        document.write_text(before + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END)[1], encoding="utf-8")
+        document.write_text(before + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END, 1)[1], encoding="utf-8")
     return 0
 
 

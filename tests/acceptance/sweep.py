@@ -88,7 +88,7 @@ def _convert(model: PackModel, folder: Path, precision: str, calibration: Path |
 
 def _form(model: PackModel, conversion: Conversion) -> Form:
     ports, report = Ports.read(conversion.folder), conversion.report
-    samples = _samples(conversion.folder, ports, model.test_samples())
+    samples = engine_samples(conversion.folder, ports, model.test_samples())
     c = open_engine("c", conversion.folder).run(samples)
     chosen = np.linspace(0, len(samples) - 1, 1 if report.macs > LARGE_MACS else min(COMPARED, len(samples))).astype(int)
     differing, criteria = _disagreements(conversion.folder, ports, [samples[i] for i in chosen], [c[i] for i in chosen])
@@ -119,7 +119,8 @@ def _pairs(mine: Sequence[Array], theirs: Sequence[Array]) -> list[tuple[Array, 
     return list(zip(mine, theirs, strict=True))
 
 
-def _samples(folder: Path, ports: Ports, raw: Mapping[str, Array]) -> list[list[Array]]:
+def engine_samples(folder: Path, ports: Ports, raw: Mapping[str, Array]) -> list[list[Array]]:
+    """What the converted model takes, for every sample of the test data."""
     data = folder.parent / "samples.npz"
     arrays: dict[str, Any] = dict(raw)
     np.savez(data, **arrays)
