@@ -236,7 +236,7 @@ def test_a_fault_of_ours_is_admitted_without_a_traceback(arenite, project, tmp_p
     def fault(*args: object, **options: object) -> None:
         raise RuntimeError("planner upset")
 
-    monkeypatch.setattr("arenite.pipeline.plan", fault)
+    monkeypatch.setattr("arenite.pipeline.build_program", fault)
     outcome = arenite("convert", project.model, "--output", tmp_path / "out")
     assert outcome.code == 70 and "planner upset" in outcome.err and "--debug" in outcome.err and "Traceback" not in outcome.err
     assert arenite("convert", project.model, "--output", tmp_path / "out", "--json").json["error"]["type"] == "RuntimeError"

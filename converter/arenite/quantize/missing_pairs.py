@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from arenite.graph import DType, Expression, Graph, Node, Quantization, Tensor
 from arenite.graph.operators import UNBOUNDED
 from arenite.quantize.ranges import Range
-from arenite.quantize.scales import MEANS, MOVEMENT, SOFTMAX, asymmetric, representable
+from arenite.quantize.scales import MOVEMENT, SOFTMAX, asymmetric, averages, representable
 from arenite.quantize.value_operands import merges
 
 STEPS = 256
@@ -140,9 +140,20 @@ def _values_at_steps(graph: Graph, node: Node) -> Found | None:
 
 def _mean(graph: Graph, node: Node) -> Found | None:
     q = _annotation(graph, node)
-    if node.op not in MEANS or q is None:
+    if q is None or not averages(graph, node):
         return None
     return q, f"means lie between the values of {_origin(graph, node.input)}"
+
+
+def _weighted_sum(graph: Graph, node: Node) -> Found | None:
+    """Interpolation with weights of both signs leaves the operand's range by as much as its negative weights allow."""
+    q = _annotation(graph, node)
+    if q is None or node.op != "Resample":
+        return None
+    weights, operand = np.asarray(graph.tensor(node.inputs[2]).data, np.float64), representable(q)
+    up, down = weights.clip(0).sum(-1).max(), weights.clip(None, 0).sum(-1).min()
+    span = Range(min(operand.low, 0) * up + max(operand.high, 0) * down, max(operand.high, 0) * up + min(operand.low, 0) * down)
+    return asymmetric(span), f"bounded by the weights and {_origin(graph, node.input)}"
 
 
 def _clip(graph: Graph, node: Node) -> Found | None:
@@ -169,7 +180,7 @@ def _gate(graph: Graph, node: Node) -> Found | None:
 
 
 _EXACT: tuple[Rule, ...] = (_same_steps, _natural_bounds)
-_BOUNDED: tuple[Rule, ...] = (_values_at_steps, _mean, _clip, _gate)
+_BOUNDED: tuple[Rule, ...] = (_values_at_steps, _mean, _weighted_sum, _clip, _gate)
 
 
 def missing_pairs(

@@ -362,7 +362,7 @@ def _begin(
 def _int16_layers(graph: Graph, options: QuantizeOptions) -> frozenset[str]:
     """The user's, and those that the model itself wants so."""
     chosen = chosen_layers(graph, options.int16_layers, options.float_layers)
-    apart = chosen_layers(graph, options.float_layers) if options.float_layers else frozenset()
+    apart = chosen_layers(graph, options.float_layers, option="--float-layer")
     return chosen | typed_beside(graph, options.sixteen) - apart
 
 

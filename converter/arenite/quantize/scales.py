@@ -152,6 +152,11 @@ def _moves(node: Node) -> bool:
     return node.op in MOVEMENT or (node.op in OWN_OPERATORS and OWN_OPERATORS[node.op].keeps_scale)
 
 
+def averages(graph: Graph, node: Node) -> bool:
+    """Whether results lie between the values of the operand: means, and interpolation with weights of one sign."""
+    return node.op in MEANS or (node.op == "Resample" and bool(np.all(np.asarray(graph.tensor(node.inputs[2]).data) >= 0)))
+
+
 class _Groups:
     """Sets of tensors that share a quantization, joined step by step (union-find)."""
 
@@ -295,13 +300,9 @@ class _Groups:
         beyond = max(data.width, MASKED_BELOW)
         return Range(low if low >= -limit else data.low - beyond, high if high <= limit else data.high + beyond)
 
-    def _averages(self, node: Node) -> bool:
-        """Whether results lie between elements of x: means, and interpolation by weights that are not negative."""
-        return node.op in MEANS or (node.op == "Resample" and bool(np.all(np.asarray(self.graph.tensor(node.inputs[2]).data) >= 0)))
-
     def join_means(self) -> None:
         for node in self.nodes:
-            if self._averages(node) and node.input in self.parent and self.root(node.output) not in self.fixed:
+            if averages(self.graph, node) and node.input in self.parent and self.root(node.output) not in self.fixed:
                 x, y = self.root(node.input), self.root(node.output)
                 whole = representable(self.fixed[x]) if x in self.fixed else self.range[x]
                 if self.range[y].width >= MEAN_SHARES_ABOVE * whole.width:

@@ -36,13 +36,13 @@ OUTPUT_AXIS = {"Conv": 0, "DepthwiseConv": 2, "FullyConnected": 0}
 BINARY = ("Add", "Sub", "Mul")
 
 
-def chosen_layers(graph: Graph, names: Sequence[str] | None, apart: Sequence[str] = ()) -> frozenset[str]:
-    """First outputs of the nodes that are named so, of all for None; those named in `apart` are none. Raises QuantizationError for a name
-    that no node has."""
+def chosen_layers(graph: Graph, names: Sequence[str] | None, apart: Sequence[str] = (), option: str = "--int16-layer") -> frozenset[str]:
+    """First outputs of the nodes that are named so, of all for None; those named in `apart` are none. Raises QuantizationError,
+    naming `option`, for a name that no node has."""
     apart_outputs = {node.output for name in apart for node in graph.nodes if name in (node.name, *node.origins)}
     if names is None:
         return frozenset(node.output for node in graph.nodes) - apart_outputs
-    return frozenset(output for name in names for output in named_layers(graph, name, "--int16-layer")) - apart_outputs
+    return frozenset(output for name in names for output in named_layers(graph, name, option)) - apart_outputs
 
 
 def observed(graph: Graph, layers: Set[str]) -> list[str]:

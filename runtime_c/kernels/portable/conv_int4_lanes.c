@@ -14,7 +14,7 @@ static void column(const arn_conv_params *p, const arn_rows *x, int32_t oy, int3
         for (int32_t kx = 0; kx < p->kernel_w; kx++, to += depth) {
             const int32_t at = ox * p->stride_w - p->pad_left + kx * p->dilation_w;
             if (row >= 0 && row < p->in_h && at >= 0 && at < p->in_w) {
-                memcpy(to, arn_row(x, row) + at * p->in_c + first, (size_t)depth);
+                memmove(to, arn_row(x, row) + at * p->in_c + first, (size_t)depth);
             } else {
                 memset(to, p->input_zero_point, (size_t)depth);
             }
