@@ -67,7 +67,9 @@ def test_what_the_app_refuses_hinders_no_other(target: str) -> None:
     (case, model), *_ = converted(SAMPLE)
     samples = [list(inputs.values()) for inputs, _ in case.data]
     broken = bytes(len(model.arn))
-    damaged, large = (ArtifactModel(model.folder, model.name, arn, model.inputs, model.outputs, 0, (), frozenset()) for arn in (broken, bytes(4 << 20)))
+    damaged, large = (
+        ArtifactModel(model.folder, model.name, arn, model.inputs, model.outputs, 0, (), frozenset()) for arn in (broken, bytes(4 << 20))
+    )
     found = run_models([(damaged, samples), (large, samples), (model, [*samples, *samples])], target)
     assert [run.status for run in found] == [3, 9, 0]  # ARN_ERROR_FORMAT, ARN_ERROR_MEMORY
     assert [len(run.outputs) for run in found] == [0, 0, 2 * len(samples)]
