@@ -28,9 +28,9 @@ from arenite.graph.printer import format_graph
 from arenite.graph.source_ports import SourcePort, source_ports
 from arenite.graph.verifier import verify
 from arenite.own_operators import used_operators
-from arenite.partial import Curve, Execution, Search, curve, fit, moved_offers, search, sentences, shortage
+from arenite.partial import ONE_ARENA, Curve, Execution, Search, Space, curve, fit, moved_offers, search, sentences, shortage
 from arenite.passes import optimize
-from arenite.plan import ARENA, Memory, MemoryPlan, plan
+from arenite.plan import Memory, MemoryPlan
 from arenite.precision import Budgets, Chosen, CostModel, LossLimit
 from arenite.precision import search as search_precisions
 from arenite.precision.describe import trade_off
@@ -49,7 +49,7 @@ from arenite.quantize import (
     quantize,
     settle,
 )
-from arenite.ram import check_rooms, limits_on, memories_of, planned, reserved, short_on, sized
+from arenite.ram import check_rooms, limits_on, memories_of, reserved, short_in, short_on, sized
 from arenite.ram import sentence as on_board
 from arenite.report import Circumstances, Limits, Report, build_report, session_bytes, to_html, to_json, to_markdown
 from arenite.targets.catalogue import target_named
@@ -308,8 +308,9 @@ def _build(
         return code_bytes(kernels, features) if counts_code else 0
 
     choice = choose_variants(quantized.graph, prices.offers, code, options.optimize, most)
-    memory = planned(choice.graph, options.keep_inputs, options.memories, _ram_hints(options))
-    execution = _within_ram(choice, memory, prices, options, advance)
+    space = Space(options.memories) if options.memories else ONE_ARENA
+    memory = space.planned(choice.graph, keep_inputs=options.keep_inputs)
+    execution = _within_ram(choice, memory, space, prices, options, advance)
     program = build_program(
         execution.graph,
         execution.plan,
@@ -322,7 +323,7 @@ def _build(
     program = _with_constants_in_ram(program, execution.plan, options)
     arn = serialize(program, strip_names=options.strip_names)
     files = _build_files(program, arn)
-    partial_notes = sentences(choice.graph, memory.arena_bytes, execution)
+    partial_notes = sentences(choice.graph, memory, execution)
     build = _Build(choice, execution, program, arn, files, {}, partial_notes=partial_notes)
     if options.target is None:
         return build
@@ -336,34 +337,40 @@ def _with_constants_in_ram(program: Program, memory: MemoryPlan, options: Conver
     return move_constants(program, sized(options.weights_in, memory)) if options.weights_in else program
 
 
-def _within_ram(choice: Choice, memory: MemoryPlan, prices: _Prices, options: ConvertOptions, advance: Progress) -> Execution:
-    """What --max-ram asks for: the graph as it is where its plan will do, else parts of it in bands of rows. Raises PlanError."""
-    if options.memories:
-        return Execution(choice.graph, memory)  # a search for bands would want to know which memory is short
-    session = session_bytes(len(memory.memories) + len(options.weights_in)) + reserved(options.weights_in)
+def _within_ram(choice: Choice, memory: MemoryPlan, space: Space, prices: _Prices, options: ConvertOptions, advance: Progress) -> Execution:
+    """The graph as it is where its plan is within --max-ram and --memory, else parts of it in bands of rows. Raises PlanError."""
+    session = session_bytes(len(space.memories) + len(options.weights_in)) + reserved(options.weights_in)
     limit = options.limits.ram_bytes
-    looking = _search_for_bands(choice, memory, prices, options, advance)
-    found = fit(choice.graph, memory, looking, None if limit is None else limit - session)
-    if limit is not None and found.plan.arena_bytes + session > limit:
-        short = shortage(choice.graph.name, found, limit, session, _ram_hints(options))
+    left = None if limit is None else limit - session
+    most = min((each for each in (left, space.capacity) if each is not None), default=None)
+    looking = _search_for_bands(choice, memory, space, prices, options, advance)
+    found = fit(choice.graph, memory, looking, most)
+    if most is not None and found.bytes > most:
+        if options.memories:
+            raise PlanError(short_in(space, left, found, options.keep_inputs, _ram_hints(options)))
+        short = shortage(choice.graph.name, found, most + session, session, _ram_hints(options))
         raise PlanError(short if options.board is None else short_on(chip_named(options.board)) + short)
     return found
 
 
-def _search_for_bands(choice: Choice, memory: MemoryPlan, prices: _Prices, options: ConvertOptions, advance: Progress) -> Search:
+def _search_for_bands(
+    choice: Choice, memory: MemoryPlan, space: Space, prices: _Prices, options: ConvertOptions, advance: Progress
+) -> Search:
     return search(
         choice.graph,
         memory,
         features=_features(options),
         offers=prices.offers,
         keep_inputs=options.keep_inputs,
+        space=space,
         progress=lambda done, total: advance("looking for bands", done, total),
     )
 
 
 def _curve(choice: Choice, prices: _Prices, options: ConvertOptions, advance: Progress) -> Curve:
-    memory = plan(choice.graph, keep_inputs=options.keep_inputs, memories=options.memories or (ARENA,))
-    looking = _search_for_bands(choice, memory, prices, options, advance)
+    """Of one arena, whatever memories there are."""
+    memory = ONE_ARENA.planned(choice.graph, keep_inputs=options.keep_inputs)
+    looking = _search_for_bands(choice, memory, ONE_ARENA, prices, options, advance)
     return curve(choice.graph, looking, session_bytes(len(memory.memories)))
 
 

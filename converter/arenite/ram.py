@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from arenite.emit.constants_in_ram import Room
 from arenite.errors import PlanError
-from arenite.graph import Graph
-from arenite.plan import ARENA, Memory, MemoryPlan, plan
+from arenite.partial import Execution, Space
+from arenite.plan import Memory, MemoryPlan, plan
 from arenite.report import Limits
 from arenite.targets.chips import Chip
 
@@ -61,19 +61,25 @@ def reserved(rooms: Sequence[Room]) -> int:
     return sum(room.bytes or 0 for room in rooms)
 
 
-def planned(graph: Graph, keep_inputs: bool, memories: Sequence[Memory], hints: Sequence[str]) -> MemoryPlan:
-    """A plan in `memories`; in one arena where there are none. Raises PlanError, with the peak and what would help, if none fits."""
-    if not memories:
-        return plan(graph, keep_inputs=keep_inputs, memories=(ARENA,))
-    try:
-        return plan(graph, keep_inputs=keep_inputs, memories=memories)
-    except PlanError as error:
-        alone = plan(graph, keep_inputs=keep_inputs)
-        node = graph.nodes[alone.order[alone.peak_step]]
-        named = [name for name in (*node.inputs, *node.outputs) if name is not None and not graph.tensors[name].is_constant]
-        tensors = ", ".join(f"{'×'.join(map(str, graph.tensors[name].shape))} of {graph.tensors[name].bytes:,} bytes" for name in named)
-        remedies = "\n".join(f"  - {hint}" for hint in hints)
-        raise PlanError(
-            f"{error}\nOne memory would need {alone.arena_bytes:,} bytes. The peak is at step {alone.peak_step} of {len(alone.order)}, "
-            f"{node.name} ({node.op}; {tensors}). What would help:\n{remedies}"
-        ) from error
+def short_in(space: Space, limit: int | None, found: Execution, keep_inputs: bool, hints: Sequence[str]) -> str:
+    """Why the memories, or `limit` bytes of them, are too small even for what was found, and what would help."""
+    graph, memory = found.graph, found.plan
+    node = graph.nodes[memory.order[memory.peak_step]]
+    rows = "" if node.band is None else f", rows {node.band.rows[0]} to {node.band.rows[1] - 1}"
+    named = [name for name in (*node.inputs, *node.outputs) if name is not None and not graph.tensors[name].is_constant]
+    tensors = ", ".join(f"{'×'.join(map(str, graph.tensors[name].shape))} of {graph.tensors[name].bytes:,} bytes" for name in named)
+    sizes = ", ".join(each.name if each.capacity is None else f"{each.name} {each.capacity:,} bytes" for each in space.memories)
+    how = "executed in bands of rows already" if found.groups else "and executing layers in bands of rows does not help"
+    lacking = space.lacking(memory)
+    if lacking:
+        what = f"the tensors do not fit: {lacking:,} bytes are needed beyond what the memories hold, {how}; there are {sizes}"
+    else:
+        what = f"does not fit --max-ram: {found.bytes:,} bytes of {sizes} are needed, {how}; --max-ram leaves {limit or 0:,} for tensors"
+    ports = [name for name in (*graph.inputs, *graph.outputs) if graph.tensors[name].bytes > (space.largest or graph.tensors[name].bytes)]
+    large = "".join(f"\n{name} alone, {graph.tensors[name].bytes:,} bytes, is larger than any memory." for name in dict.fromkeys(ports))
+    alone = plan(graph, keep_inputs=keep_inputs, order=memory.order).arena_bytes
+    remedies = "\n".join(f"  - {hint}" for hint in (f"one memory of {alone:,} bytes in place of several", *hints))
+    return (
+        f"{graph.name}: {what}.{large}\nThe peak is at step {memory.peak_step} of {len(memory.order)}, {node.name} "
+        f"({node.op}{rows}; {tensors}). What would help:\n{remedies}"
+    )

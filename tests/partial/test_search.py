@@ -90,9 +90,9 @@ def test_what_cannot_be_met_is_told_with_the_peak_and_remedies(block: Graph) -> 
 
 def test_sentences_name_the_users_layers(block: Graph) -> None:
     plain, found = looking(block)
-    (sentence,) = sentences(block, plain.arena_bytes, fit(block, plain, found, plain.arena_bytes // 2))
+    (sentence,) = sentences(block, plain, fit(block, plain, found, plain.arena_bytes // 2))
     assert "expand" in sentence and f"{plain.arena_bytes:,}" in sentence
-    assert sentences(block, plain.arena_bytes, Execution(block, plain)) == ()
+    assert sentences(block, plain, Execution(block, plain)) == ()
 
 
 def test_curve_goes_down_and_has_three_forms(block: Graph) -> None:

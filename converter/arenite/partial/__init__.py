@@ -8,6 +8,21 @@ from arenite.partial.candidates import Kind
 from arenite.partial.curve import Curve, curve
 from arenite.partial.fit import fit, moved_offers, search
 from arenite.partial.search import BandedGroup, Execution, Search
+from arenite.partial.space import ONE_ARENA, Space
 from arenite.partial.wording import sentences, shortage
 
-__all__ = ["BandedGroup", "Curve", "Execution", "Kind", "Search", "curve", "fit", "moved_offers", "search", "sentences", "shortage"]
+__all__ = [
+    "ONE_ARENA",
+    "BandedGroup",
+    "Curve",
+    "Execution",
+    "Kind",
+    "Search",
+    "Space",
+    "curve",
+    "fit",
+    "moved_offers",
+    "search",
+    "sentences",
+    "shortage",
+]

@@ -72,9 +72,9 @@ def curve(graph: Graph, looking: Search, session: int) -> Curve:
     """From the plain execution of `graph` down to the least RAM that is found. `session`: bytes beside the arena."""
     found = [Execution(graph, looking.plain)]
     while len(found) < MOST_POINTS:
-        smaller = (looking.within(int(found[-1].plan.arena_bytes * step)) for step in STEPS)
-        limits = (int(found[-1].plan.arena_bytes * step) for step in STEPS)
-        further = next((each for each, limit in zip(smaller, limits, strict=True) if each.plan.arena_bytes <= limit), None)
+        smaller = (looking.within(int(found[-1].bytes * step)) for step in STEPS)
+        limits = (int(found[-1].bytes * step) for step in STEPS)
+        further = next((each for each, limit in zip(smaller, limits, strict=True) if each.bytes <= limit), None)
         if further is None:
             break
         found.append(further)
@@ -90,7 +90,7 @@ def _worthwhile(found: Sequence[Execution]) -> list[Execution]:
 
 def _point(graph: Graph, found: Execution, session: int) -> Point:
     how = tuple(group_text(graph, group) for group in found.groups)
-    return Point(found.plan.arena_bytes + session, found.extra_macs, found.copied_bytes, found.slowdown, found.calls, how)
+    return Point(found.bytes + session, found.extra_macs, found.copied_bytes, found.slowdown, found.calls, how)
 
 
 def _svg(shown: Curve) -> list[str]:

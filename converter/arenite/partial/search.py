@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappop, heappush
 
-from arenite.graph import Graph
+from arenite.graph import Graph, Node
 from arenite.partial.candidates import COPY_CYCLES, Candidate, Kind, amounts, calls, graph_cycles, kept_bytes, macs, with_less_scratch
 from arenite.partial.estimate import Estimate
 from arenite.partial.groups import Group, stretches
 from arenite.partial.known import Known
 from arenite.partial.residency import live_bytes, slice_offset
+from arenite.partial.space import ONE_ARENA, Space
 from arenite.plan import MemoryPlan
 from arenite.variants import Offer
 
@@ -70,6 +71,13 @@ class Execution:
     """Estimated cycles of the layers with products, beyond those of the plain graph, as a share of these."""
     calls: int = 0
     """Kernel calls more than there were, copies aside."""
+    space: Space = ONE_ARENA
+    """The memories that the plan is for."""
+
+    @property
+    def bytes(self) -> int:
+        """Of all memories together; more than they have where the plan does not fit them."""
+        return self.space.bytes(self.plan)
 
 
 @dataclass
@@ -84,6 +92,8 @@ class Search:
     offers: Mapping[int, tuple[Offer, ...]] = field(default_factory=dict)
     """Kernels that nodes can take instead: those with less scratch memory are tried, too."""
     kinds: tuple[Kind, ...] = (Kind.LINE_BUFFERS, Kind.PATCHES)
+    space: Space = ONE_ARENA
+    """The memories that plans are made for."""
     progress: Callable[[int, int], None] = lambda done, total: None
     """Told how many candidates have been looked at, of how many at most for the limit at hand."""
     _candidates: dict[tuple[object, ...], Candidate] = field(default_factory=dict)
@@ -93,56 +103,74 @@ class Search:
         return Known(self.features)
 
     def within(self, limit: int) -> Execution:
-        """The cheapest execution found whose arena has `limit` bytes at most; where none has, the one with the smallest arena."""
+        """The cheapest execution found that needs `limit` bytes of the memories at most; where none does, the one that needs least."""
         # Below what inputs or outputs take there is nothing to find: the best is looked for near that.
         limit = max(
             limit, *(sum(self.graph.tensors[name].bytes for name in set(names)) for names in (self.graph.inputs, self.graph.outputs))
         )
-        found = self._within(limit)
-        for share in RELAXED:
-            if found.plan.arena_bytes <= limit or int(limit * share) >= found.plan.arena_bytes:
+        found = self._plain
+        if self._has_too_large_a_port:
+            return found
+        for target in self.space.targets(limit):
+            found = min(found, self._within(limit, target), key=lambda each: each.bytes)
+            if found.bytes <= limit:
+                return found
+        for share in RELAXED if len(self.space.memories) == 1 else ():
+            if int(limit * share) >= found.bytes:
                 break
-            nearer = self._within(int(limit * share))
-            found = min(found, nearer, key=lambda each: each.plan.arena_bytes)
+            relaxed = int(limit * share)
+            nearer = self._within(relaxed, relaxed)
+            found = min(found, nearer, key=lambda each: each.bytes)
         return found
 
-    def _within(self, limit: int) -> Execution:
-        best = current = Execution(self.graph, self.plain)
+    @property
+    def _has_too_large_a_port(self) -> bool:
+        """No memory can hold an input or output, which are whole whatever is done."""
+        largest = self.space.largest if len(self.space.memories) > 1 else None
+        return largest is not None and any(self.graph.tensors[name].bytes > largest for name in (*self.graph.inputs, *self.graph.outputs))
+
+    @property
+    def _plain(self) -> Execution:
+        return Execution(self.graph, self.plain, space=self.space)
+
+    def _within(self, limit: int, target: int) -> Execution:
+        """`target`: bytes that are live at once at most."""
+        best = current = self._plain
         for _ in range(MOST_GROUPS):
-            if current.plan.arena_bytes <= limit:
+            if current.bytes <= limit:
                 return current
-            found = self._one_group_more(current, limit)
+            found = self._one_group_more(current, limit, target)
             if found is None:
                 break
             current = found
-            best = min(best, current, key=lambda each: each.plan.arena_bytes)
+            best = min(best, current, key=lambda each: each.bytes)
         return best
 
-    def _one_group_more(self, current: Execution, limit: int) -> Execution | None:
+    def _one_group_more(self, current: Execution, limit: int, target: int) -> Execution | None:
         """The cheapest execution within the limit that has a further group, or else the one that helps most; None where none helps."""
         tried: list[tuple[Execution, Candidate]] = []
-        room = limit
+        room = target
         over: list[Candidate] = []
-        for candidate in self._cheapest_first(current.graph, limit):
+        for candidate in self._cheapest_first(current.graph, target):
             if candidate.live_bytes > room:
                 over.append(candidate)
                 continue
             made = self._execution(current, candidate, limit)
-            if made.plan.arena_bytes <= limit:
+            if made.bytes <= limit:
                 return made
             tried.append((made, candidate))
             if len(tried) == MOST_PLANS * len(ROOM):
                 break
-            room = int(limit * ROOM[len(tried) // MOST_PLANS])
+            room = int(target * ROOM[len(tried) // MOST_PLANS])
         if len(tried) < MOST_PLANS:
             nearest = sorted(over, key=lambda each: each.live_bytes)[:MOST_PLANS]
             tried += [(self._execution(current, candidate, limit), candidate) for candidate in nearest]
         if not tried:
             return None
-        smallest, candidate = min(tried, key=lambda each: each[0].plan.arena_bytes)
-        if limit < smallest.plan.arena_bytes <= limit * NEAR and candidate.live_bytes <= limit:
+        smallest, candidate = min(tried, key=lambda each: each[0].bytes)
+        if limit < smallest.bytes <= limit * NEAR and candidate.live_bytes <= limit:
             smallest = self._execution(current, candidate, limit, thorough=True)
-        return smallest if smallest.plan.arena_bytes < current.plan.arena_bytes else None
+        return smallest if smallest.bytes < current.bytes else None
 
     def _cheapest_first(self, graph: Graph, limit: int) -> Iterator[Candidate]:
         """Candidates in the order of their cycles, as far as they may keep within the limit, coarser bands first; then, where there are
@@ -166,7 +194,8 @@ class Search:
 
     def _ways(self, graph: Graph, limit: int) -> list[_Way]:
         live = live_bytes(graph, range(len(graph.nodes)), self.known)
-        steps = [step for step in range(len(graph.nodes)) if live[step] > limit] or [int(live.argmax())]
+        steps = [step for step, node in enumerate(graph.nodes) if live[step] > limit or self._is_too_large(graph, node)]
+        steps = steps or [int(live.argmax())]
         found = []
         for nodes in _groups(graph, steps):
             for source in self._sources(graph, nodes, limit):
@@ -177,6 +206,12 @@ class Search:
                         more = cycles + estimate.more_cycles(kind, amount)
                         found.append(_Way(source, nodes, kind, amount, more, estimate.least_bytes(kind, amount)))
         return found
+
+    def _is_too_large(self, graph: Graph, node: Node) -> bool:
+        """A tensor of the layer fits no memory as a whole."""
+        largest = self.space.largest if len(self.space.memories) > 1 and node.band is None else None
+        names = [name for name in (*node.inputs, *node.outputs) if name is not None]
+        return largest is not None and any(graph.tensors[name].bytes > largest and not graph.tensors[name].is_constant for name in names)
 
     def _sources(self, graph: Graph, nodes: tuple[int, ...], limit: int) -> Iterator[Graph]:
         """`graph`, and with kernels for `nodes` whose scratch memory is but a part of the limit."""
@@ -208,6 +243,7 @@ class Search:
             copied_bytes=copied,
             slowdown=(candidate.cycles + COPY_CYCLES * (copied - kept_bytes(graph)) - plain) / plain if plain else 0.0,
             calls=calls(graph) - calls(self.graph),
+            space=self.space,
         )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from arenite.graph import Graph
 from arenite.partial.candidates import Kind
 from arenite.partial.search import BandedGroup, Execution
+from arenite.plan import MemoryPlan
 
 
-def sentences(graph: Graph, plain_arena: int, found: Execution) -> tuple[str, ...]:
-    """For the notes of a report; none where nothing is executed in bands. `graph`: before it was."""
+def sentences(graph: Graph, plain: MemoryPlan, found: Execution) -> tuple[str, ...]:
+    """For the notes of a report; none where nothing is executed in bands. `graph` and its `plain` plan: before it was."""
     if not found.groups:
         return ()
     parts = "; ".join(group_text(graph, group) for group in found.groups)
@@ -17,7 +18,11 @@ def sentences(graph: Graph, plain_arena: int, found: Execution) -> tuple[str, ..
         f"{found.copied_bytes:,} bytes of rows are copied",
         f"{found.calls:,} kernel calls more, about {100 * found.slowdown:.1f} % slower (estimated)",
     ]
-    return (f"executed in bands of rows: {parts}. Arena {found.plan.arena_bytes:,} instead of {plain_arena:,} bytes; {', '.join(cost)}.",)
+    before, after = found.space.bytes(plain), found.bytes
+    lacking = found.space.lacking(plain)
+    beyond = f", {lacking:,} of them beyond what there is" if lacking and len(found.space.memories) > 1 else ""
+    where = "Arena" if len(found.space.memories) == 1 else "All memories"
+    return (f"executed in bands of rows: {parts}. {where} {after:,} instead of {before:,} bytes{beyond}; {', '.join(cost)}.",)
 
 
 def group_text(graph: Graph, group: BandedGroup) -> str:

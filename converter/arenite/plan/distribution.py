@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from arenite.errors import PlanError
 from arenite.plan.blocks import Block, Packing, Sharing
-from arenite.plan.memory_plan import Memory, MemoryKind
+from arenite.plan.bounds import step_bound
+from arenite.plan.memory_plan import BEYOND, Memory, MemoryKind
 from arenite.plan.offsets import Enough, Offsets, assign
+from arenite.plan.rigid import Bodies, gathered
 
 Share = tuple[list[int], Offsets]
 """Blocks that a memory holds, by number, and where."""
@@ -30,19 +32,25 @@ def distribute(
     """For each memory its share of `blocks`. `traffic`: bytes of each that are read and written in an inference. `enough`: see assign.
 
     Where not all fits into a memory, blocks live at the busiest step go on until the rest does, those first that have least traffic for
-    their size; then those that fit after all return, those first that have most. Raises PlanError where there is too little of all.
+    their size, and last those that no further memory can hold; then those that fit after all return, those first that have most. Raises
+    PlanError where there is too little of all.
     """
     shares: list[Share] = []
     left, needed = list(range(len(blocks))), 0
-    for memory in memories:
+    for number, memory in enumerate(memories):
         if memory.kind is not MemoryKind.ARENA:
             shares.append(([], assign(Packing(()))))
             continue
-        share, layout = left, assign(_packing(blocks, left, sharings), granule, enough=enough)
+        here = enough if enough is None or memory.capacity is None else Enough(memory.capacity, enough.quick)
+        share, layout = left, assign(_packing(blocks, left, sharings), granule, enough=here)
         left, needed = [], layout.bytes
         if memory.capacity is not None and layout.bytes > memory.capacity:
-            share, left = _within(memory.capacity, blocks, share, traffic, sharings, granule)
-            layout = assign(_packing(blocks, share, sharings), granule)
+            stuck = _stuck(blocks, memories[number + 1 :])
+            if here is None:
+                share, left = _within(memory.capacity, blocks, share, traffic, sharings, granule, stuck)
+                layout = assign(_packing(blocks, share, sharings), granule)
+            else:
+                share, left, layout = _filled(here, blocks, share, traffic, sharings, granule, stuck)
         shares.append((share, layout))
     if left:
         holding = ", ".join(f"{memory.name} {memory.capacity:,} bytes" for memory in memories if memory.capacity is not None)
@@ -53,13 +61,27 @@ def distribute(
     return shares
 
 
+def _stuck(blocks: Sequence[Block], further: Sequence[Memory]) -> Set[int]:
+    """Blocks that no further memory can hold."""
+    if any(memory.capacity is None and memory != BEYOND for memory in further):
+        return frozenset()
+    most = max((memory.capacity or 0 for memory in further), default=0)
+    return frozenset(i for i, block in enumerate(blocks) if block.bytes > most)
+
+
 def _within(
-    capacity: int, blocks: Sequence[Block], share: Sequence[int], traffic: Sequence[int], sharings: Sharings, granule: int
+    capacity: int,
+    blocks: Sequence[Block],
+    share: Sequence[int],
+    traffic: Sequence[int],
+    sharings: Sharings,
+    granule: int,
+    stuck: Set[int],
 ) -> tuple[list[int], list[int]]:
     """What of `share` stays within `capacity` bytes, and what goes on."""
 
-    def density(i: int) -> tuple[float, int, int]:
-        return traffic[i] / max(1, blocks[i].bytes), -blocks[i].bytes, -i
+    def density(i: int) -> tuple[bool, float, int, int]:
+        return i in stuck, traffic[i] / max(1, blocks[i].bytes), -blocks[i].bytes, -i
 
     staying = [i for i in share if blocks[i].bytes <= capacity]
     while staying:
@@ -76,6 +98,56 @@ def _within(
         if packing.live_bytes(packing.busiest_step()) <= capacity and assign(packing, granule, _QUICK).bytes <= capacity:
             staying = grown
     return staying, [i for i in share if i not in staying]
+
+
+def _filled(
+    enough: Enough,
+    blocks: Sequence[Block],
+    share: Sequence[int],
+    traffic: Sequence[int],
+    sharings: Sharings,
+    granule: int,
+    stuck: Set[int],
+) -> tuple[list[int], list[int], Offsets]:
+    """As _within, of parts and wholes by the hundred: what returns is placed into what is left, and the layout is part of the result."""
+    whole = _packing(blocks, share, sharings)
+    bodies = Bodies(whole)
+
+    def density(i: int) -> tuple[bool, float, int, int]:
+        members = [share[j] for j, _ in bodies.members[bodies.body_of[i]]]
+        used = sum(traffic[j] for j in members) / max(1, sum(blocks[j].bytes for j in members))
+        return not stuck.isdisjoint(members), used, -whole.blocks[i].bytes, -i
+
+    staying = [i for i, block in enumerate(whole.blocks) if block.bytes <= enough.bytes]
+    layout = assign(Packing(()))
+    while staying:
+        packing = _packing(blocks, [share[i] for i in staying], sharings)
+        busiest = packing.busiest_step()
+        if packing.live_bytes(busiest) <= enough.bytes:
+            layout = assign(packing, granule, _QUICK, enough)
+            if layout.bytes <= enough.bytes:
+                break
+        leaving = min((staying[i] for i in packing.live[busiest]), key=density)
+        staying = [i for i in staying if bodies.body_of[i] != bodies.body_of[leaving]]
+    offsets = [-1] * len(share)
+    for i, offset in zip(staying, layout.offsets, strict=True):
+        offsets[i] = offset
+    gone = sorted((i for i in range(len(share)) if offsets[i] < 0), key=density, reverse=True)
+    together = [bodies.members[body] for body in dict.fromkeys(bodies.body_of[i] for i in gone)]
+    for members in (*together, *([(i, 0)] for i in gone)):
+        if all(offsets[i] < 0 for i, _ in members):
+            base = bodies.lowest_free(members, offsets)
+            if all(base + above + whole.blocks[i].bytes <= enough.bytes for i, above in members):
+                for i, above in members:
+                    offsets[i] = base + above
+    kept = [i for i, offset in enumerate(offsets) if offset >= 0]
+    packing = _packing(blocks, [share[i] for i in kept], sharings)
+    placed = gathered(packing, tuple(offsets[i] for i in kept), enough.bytes)
+    return (
+        [share[i] for i in kept],
+        [share[i] for i, offset in enumerate(offsets) if offset < 0],
+        Offsets(placed, packing.end(placed), step_bound(packing)),
+    )
 
 
 def _packing(blocks: Sequence[Block], share: Sequence[int], sharings: Sharings) -> Packing:

@@ -27,6 +27,10 @@ class Memory:
     kind: MemoryKind = MemoryKind.ARENA
 
 
+BEYOND = Memory("beyond")
+"""No memory of a target: behind all others, it takes what they do not hold, for a plan that says how much that is."""
+
+
 @dataclass(frozen=True)
 class Placement:
     """Bytes [offset, offset + bytes) of a memory, occupied from step `first` to step `last` inclusive.

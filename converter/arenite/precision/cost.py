@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from arenite.emit import Program, build_program
 from arenite.emit.flat import serialize
-from arenite.partial import fit
+from arenite.partial import ONE_ARENA, Space, fit
 from arenite.partial import search as search_bands
-from arenite.plan import Memory, MemoryPlan, plan
+from arenite.plan import Memory, MemoryPlan
 from arenite.precision.cycles import graph_cycles
 from arenite.quantize import QuantizedModel
 from arenite.report import session_bytes
@@ -70,16 +70,15 @@ class CostModel:
             return code_bytes(kernels, self.features) if counted else 0
 
         choice = choose_variants(quantized.graph, priced, code_of, self.optimize, most)
-        memory, beyond = self._plan(choice)
+        space = Space(self.memories) if self.memories else ONE_ARENA
+        memory = space.planned(choice.graph, keep_inputs=self.keep_inputs)
         executed, planned = choice.graph, memory
         session = session_bytes(len(memory.memories))
-        if (
-            not self.memories
-            and self.ram_bytes is not None
-            and self.ram_bytes < memory.arena_bytes + session <= MOST_BANDED * self.ram_bytes
-        ):
-            looking = search_bands(choice.graph, memory, features=self.features, offers=priced, keep_inputs=self.keep_inputs)
-            found = fit(choice.graph, memory, looking, self.ram_bytes - session)
+        limits = (None if self.ram_bytes is None else self.ram_bytes - session, space.capacity)
+        most = min((each for each in limits if each is not None), default=None)
+        if most is not None and most < space.bytes(memory) <= MOST_BANDED * most:
+            looking = search_bands(choice.graph, memory, features=self.features, offers=priced, keep_inputs=self.keep_inputs, space=space)
+            found = fit(choice.graph, memory, looking, most)
             executed, planned = found.graph, found.plan
         names = list(self.output_names)
         program = build_program(
@@ -95,22 +94,11 @@ class CostModel:
             program = self.finish(program, planned)
         arn = serialize(program, strip_names=self.strip_names)
         ram = sum(program.memory_bytes) + session_bytes(len(program.memories))
-        if beyond:
+        if space.lacking(planned):
             # More than all of them together, even where what is left of each would be enough in one piece.
-            ram = sum(memory.capacity or 0 for memory in self.memories) + session_bytes(len(self.memories)) + beyond
+            ram = space.bytes(planned) + session
         cycles = round(graph_cycles(choice.graph, choice.offers, self.timed))
         return choice, Cost(cycles, len(arn) + self._code_bytes(program, arn), ram), arn
-
-    def _plan(self, choice: Choice) -> tuple[MemoryPlan, int]:
-        """And the bytes that the memories lack."""
-        if not self.memories:
-            return plan(choice.graph, keep_inputs=self.keep_inputs), 0
-        if any(memory.capacity is None for memory in self.memories):
-            return plan(choice.graph, keep_inputs=self.keep_inputs, memories=self.memories), 0
-        made = plan(choice.graph, keep_inputs=self.keep_inputs, memories=(*self.memories, Memory("beyond")))
-        if made.memory_bytes[-1]:
-            return made, made.memory_bytes[-1]
-        return replace(made, memories=made.memories[:-1], memory_bytes=made.memory_bytes[:-1]), 0
 
     def _code_bytes(self, program: Program, arn: bytes) -> int:
         if self.code is None:
