@@ -83,11 +83,17 @@ void __asan_storeN_noabort(uintptr_t address, size_t size) {
     store(address, size);
 }
 
-/* What the kernels call instead of memcpy and memset. */
+/* What the kernels call instead of memcpy, memmove and memset. */
 void *shadow_memcpy(void *to, const void *from, size_t size) {
     load((uintptr_t)from, size);
     store((uintptr_t)to, size);
     return memcpy(to, from, size);
+}
+
+void *shadow_memmove(void *to, const void *from, size_t size) {
+    load((uintptr_t)from, size);
+    store((uintptr_t)to, size);
+    return memmove(to, from, size);
 }
 
 void *shadow_memset(void *to, int value, size_t size) {

@@ -16,7 +16,7 @@ from kernels.cases import Array, Case
 from numpy.typing import NDArray
 
 RUNTIME = Path(__file__).resolve().parents[2] / "runtime_c"
-HOOKS = ["-fsanitize=kernel-address", "-Dmemcpy=shadow_memcpy", "-Dmemset=shadow_memset"]
+HOOKS = ["-fsanitize=kernel-address", "-Dmemcpy=shadow_memcpy", "-Dmemmove=shadow_memmove", "-Dmemset=shadow_memset"]
 GCC = ["--param", "asan-instrumentation-with-call-threshold=0", "--param", "asan-stack=0", "--param", "asan-globals=0"]
 CLANG = ["-mllvm", "-asan-instrumentation-with-call-threshold=0", "-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0"]
 NEVER = np.iinfo(np.uint32).max

@@ -75,7 +75,7 @@ def test_every_engine(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     plain = convert(tmp_path / "random.onnx", ConvertOptions(output=tmp_path / "plain"))
     rng = np.random.default_rng(seed)
 
-    def in_bands(choice, memory, prices, options, advance):  # type: ignore[no-untyped-def]
+    def in_bands(choice, memory, space, prices, options, advance):  # type: ignore[no-untyped-def]
         graph = choice.graph.copy()
         graph.nodes = [graph.nodes[index] for index in memory.order]
         group = random_group(graph, rng)
