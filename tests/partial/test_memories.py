@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +12,14 @@ import onnx
 import pytest
 from arenite.errors import PlanError
 from arenite.pipeline import ConvertOptions, Limits, convert
-from arenite.plan import Memory
+from arenite.plan import Memory, first_fit
+from arenite.plan.rigid import Bodies
 from arenite.targets import open_engine
 from partial.banded import random_samples
 from partial.random_images import random_network
 from partial.test_search import mobile_block
 
+ROOT = Path(__file__).parents[2]
 ENGINES = ("numpy", "c", "compiled")
 
 
@@ -64,6 +69,27 @@ def test_an_input_that_no_memory_holds(model: Path, tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=r"(?s)y alone, 3,840 bytes, is larger than any memory.*The peak is at step .*What would help:"):
         convert(model, ConvertOptions(output=tmp_path / "out", memories=two(3_000, 3_000)))
     assert not (tmp_path / "out").exists()
+
+
+def test_a_search_in_three_memories_places_no_more_than_it_must(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ic01: placements by first fit are what takes the time. One block after the other went on to the next memory until all were tried."""
+    subprocess.run([sys.executable, str(ROOT / "models/mlperf_shapes/build.py"), str(tmp_path), "ic01"], check=True)
+    placed = 0
+
+    def counting(place: Callable[..., tuple[int, ...]]) -> Callable[..., tuple[int, ...]]:
+        def counted(*arguments: object) -> tuple[int, ...]:
+            nonlocal placed
+            placed += 1
+            return place(*arguments)
+
+        return counted
+
+    monkeypatch.setattr(first_fit, "first_fit", counting(first_fit.first_fit))
+    monkeypatch.setattr(Bodies, "first_fit", counting(Bodies.first_fit))
+    three = (Memory("a", 14_000), Memory("b", 4_000), Memory("c", 4_000))
+    found = convert(tmp_path / "ic01.onnx", ConvertOptions(output=tmp_path / "out", memories=three)).plan
+    assert found.memory_bytes == (13_984, 3_968, 1_024)
+    assert placed <= 7_000
 
 
 @pytest.mark.parametrize("seed", [1, 3, 7, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 4, 5, 6, 8))])

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence, Set
 from arenite.errors import PlanError
 from arenite.plan.blocks import Block, Packing, Sharing
 from arenite.plan.bounds import step_bound
+from arenite.plan.first_fit import improved, place_fast
 from arenite.plan.memory_plan import BEYOND, Memory, MemoryKind
 from arenite.plan.offsets import Enough, Offsets, assign
-from arenite.plan.rigid import Bodies, gathered
+from arenite.plan.rigid import Bodies, gathered, place_rigid
 
 Share = tuple[list[int], Offsets]
 """Blocks that a memory holds, by number, and where."""
@@ -18,6 +19,12 @@ _QUICK = 0
 """Effort of exact search while blocks are still moved from memory to memory."""
 MOST_RETURNS = 32
 """Blocks that are tried again once the rest fits."""
+_IN_REACH = 1.1
+"""First fit that ends at this part of the capacity may be improved so that it fits; beyond that blocks go on without a try."""
+_STARTS = 4
+"""Placements that are improved."""
+_LESS = 0.25
+"""Of what is above the capacity, that much less is live at the next try."""
 
 
 def distribute(
@@ -119,18 +126,21 @@ def _filled(
         return not stuck.isdisjoint(members), used, -whole.blocks[i].bytes, -i
 
     staying = [i for i, block in enumerate(whole.blocks) if block.bytes <= enough.bytes]
-    layout = assign(Packing(()))
+    placed: tuple[int, ...] = ()
+    worth = enough.bytes
     while staying:
         packing = _packing(blocks, [share[i] for i in staying], sharings)
         busiest = packing.busiest_step()
-        if packing.live_bytes(busiest) <= enough.bytes:
-            layout = assign(packing, granule, _QUICK, enough)
-            if layout.bytes <= enough.bytes:
+        if (live := packing.live_bytes(busiest)) <= worth:
+            placed = _placed(packing, enough.bytes, as_bodies=not placed)
+            if (over := packing.end(placed) - enough.bytes) <= 0:
                 break
+            # A block or two less will not do where much is above: the search for a placement is what takes time.
+            worth = live - int(over * _LESS)
         leaving = min((staying[i] for i in packing.live[busiest]), key=density)
         staying = [i for i in staying if bodies.body_of[i] != bodies.body_of[leaving]]
     offsets = [-1] * len(share)
-    for i, offset in zip(staying, layout.offsets, strict=True):
+    for i, offset in zip(staying, placed, strict=True):
         offsets[i] = offset
     gone = sorted((i for i in range(len(share)) if offsets[i] < 0), key=density, reverse=True)
     together = [bodies.members[body] for body in dict.fromkeys(bodies.body_of[i] for i in gone)]
@@ -148,6 +158,22 @@ def _filled(
         [share[i] for i, offset in enumerate(offsets) if offset < 0],
         Offsets(placed, packing.end(placed), step_bound(packing)),
     )
+
+
+def _placed(packing: Packing, capacity: int, as_bodies: bool) -> tuple[int, ...]:
+    """A placement that ends at `capacity`, parts in their wholes as far as they can be, or one that is higher where none is soon found.
+
+    `as_bodies`: try first whether all of them can. That takes as long as all else.
+    """
+    together = place_rigid(packing, capacity) if as_bodies else None
+    if together is not None and packing.end(together) <= capacity:
+        return together
+    starts = place_fast(packing, capacity)
+    best = starts[0].offsets
+    for start in starts[:_STARTS] if starts[0].end <= capacity * _IN_REACH else ():
+        if packing.end(best) > capacity:
+            best = min(best, improved(packing, start, capacity), key=packing.end)
+    return gathered(packing, best, capacity) if packing.end(best) <= capacity else best
 
 
 def _packing(blocks: Sequence[Block], share: Sequence[int], sharings: Sharings) -> Packing:
