@@ -269,6 +269,17 @@ def test_further_memories_compile(make_program: Make, tmp_path: Path, capacity: 
         compile_all(sources(make_program(graph, memories=(Memory("dtcm", capacity), Memory("index")))), tmp_path)
 
 
+NAMES = ("int8_t", "INT8_MIN", "NULL", "memcpy", "memory_1", "input_0", "output_0", "arn_model", "ARN_OK", "EXAMPLE_H", "example_invoke")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_memories_with_names_of_something_else(make_program: Make, tmp_path: Path, name: str) -> None:
+    """The command line takes any letters and digits."""
+    for folder, graph in (("int8", None), ("float32", float_edges())):
+        (tmp_path / folder).mkdir()
+        compile_all(sources(make_program(graph, memories=(Memory("dtcm", 16), Memory(name)))), tmp_path / folder)
+
+
 def test_scratch_is_the_last_argument(make_program: Make) -> None:
     program = make_program()
     tensors = (*program.tensors, ProgramTensor("s", (16,), DType.INT8, program.tensors[0].storage, 0, 4096))

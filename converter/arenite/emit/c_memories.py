@@ -3,6 +3,7 @@ a section for each that holds constants."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -13,6 +14,12 @@ from arenite.plan.memory_plan import MemoryKind
 ARENA = "arena"
 _TAKEN = ("arena", "memory", "index", "values")
 """Names that the generated functions use."""
+_OTHERS = re.compile(
+    r"(memory|input|output)_\d+|\w+_t|mem(cpy|set|cmp|move|chr)"  # parameters and ports of the generated functions; types and functions of C
+    r"|[A-Z][A-Z0-9]*_(MIN|MAX|C)|NULL|NAN|INFINITY|HUGE_VALF?"  # macros of <stdint.h>, <string.h> and <math.h>
+    r"|(arn|ARN)_\w+"  # of the runtime
+)
+"""What generated sources and the headers that they include may mean something else by."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,10 @@ def _memories(program: Program) -> tuple[CMemory, ...]:
     taken, found = set(_TAKEN), []
     for number, (memory, size) in enumerate(zip(program.memories, program.memory_bytes, strict=True)):
         if number and size:
-            name = unique(identifier(memory.name, "memory"), taken)
+            name = identifier(memory.name, "memory")
+            if _OTHERS.fullmatch(name) or name.upper().startswith(f"{program.name.upper()}_"):
+                taken.add(name)
+            name = unique(name, taken)
             taken.add(name)
             found.append(CMemory(number, name, memory.name, size, memory.kind is MemoryKind.EXTERNAL))
     return tuple(found)
