@@ -620,7 +620,9 @@ def _calibration(options: ConvertOptions, quantized: QuantizedModel) -> str:
 
 def calibrate_command(path: Path, options: ConvertOptions) -> str:
     """What to type to convert again with calibration data."""
+    default = ConvertOptions()
     words = ["convert", str(path), "--calibration", "DATA.npz"]
+    words += [] if options.precision == default.precision else ["--precision", options.precision]
     target = options.target if options.board is None else None
     for flag, value in (("--board", options.board), ("--target", target), ("--output", options.output), ("--name", options.name)):
         words += [flag, str(value)] if value is not None else []
@@ -632,6 +634,8 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
         words += ["--state", f"{state}={into}"]
     for file in options.operators:
         words += ["--operators", str(file)]
+    for layer in options.int16_layers:
+        words += ["--int16-layer", layer]
     for layer in options.float_layers:
         words += ["--float-layer", layer]
     words += ["--weights", "int4"] if options.int4_layers is None else []
@@ -644,15 +648,22 @@ def calibrate_command(path: Path, options: ConvertOptions) -> str:
         words += ["--memory", ",".join(m.name if m.capacity is None else f"{m.name}={m.capacity}" for m in options.memories)]
     if options.weights_in:
         words += ["--weights-in", ",".join(r.name if r.bytes is None else f"{r.name}={r.bytes}" for r in options.weights_in)]
-    words += [] if options.optimize == ConvertOptions().optimize else ["--optimize", options.optimize]
+    of_board = Limits() if options.board is None else limits_on(chip_named(options.board), Limits(), several=bool(options.memories))
+    for flag, size, known in (
+        ("--max-ram", options.limits.ram_bytes, of_board.ram_bytes),
+        ("--max-flash", options.limits.flash_bytes, of_board.flash_bytes),
+    ):
+        words += [] if size in (None, known) else [flag, str(size)]
+    words += [] if options.optimize == default.optimize else ["--optimize", options.optimize]
+    words += [] if options.observer == default.observer else ["--observer", options.observer]
     words += method_flags(options.methods)
     words += [] if options.least_db == LEAST_DB else ["--least-sqnr", f"{options.least_db:g}"]
-    default = ConvertOptions()
     for flag, chosen, usual in (("--io", options.io, default.io), ("--io-layout", options.io_layout, default.io_layout)):
         words += [flag, chosen] if chosen is not None and chosen != usual else []
     for flag, wanted in (
         ("--keep-inputs", options.keep_inputs),
         ("--tune", options.tune),
+        ("--ram-curve", options.ram_curve),
         ("--strip-names", options.strip_names),
         ("--force", options.force),
     ):
