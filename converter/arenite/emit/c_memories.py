@@ -15,7 +15,7 @@ ARENA = "arena"
 _TAKEN = ("arena", "memory", "index", "values")
 """Names that the generated functions use."""
 _OTHERS = re.compile(
-    r"(memory|input|output)_\d+|\w+_t|mem(cpy|set|cmp|move|chr)"  # parameters and ports of the generated functions; types and functions of C
+    r"(memory|input|output)_\d+|\w+_t|mem(cpy|set|cmp|move|chr)"  # parameters and ports of generated functions; types, functions of C
     r"|[A-Z][A-Z0-9]*_(MIN|MAX|C)|NULL|NAN|INFINITY|HUGE_VALF?"  # macros of <stdint.h>, <string.h> and <math.h>
     r"|(arn|ARN)_\w+"  # of the runtime
 )
