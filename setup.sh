@@ -26,6 +26,10 @@ apt_install() { # PACKAGE...: true when all of them are installed afterwards
         { $as_root apt-get update >/dev/null 2>&1 && $as_root apt-get install -y --no-install-recommends "$@" >/dev/null 2>&1; }
 }
 
+has_arm_compiler() { # with a C library: Debian has newlib in a package of its own
+    command -v arm-none-eabi-gcc >/dev/null && [ -f "$(arm-none-eabi-gcc -print-file-name=libc.a)" ]
+}
+
 [ -x "$VENV/bin/python" ] || "$PYTHON" -m venv "$VENV" || {
     echo "installing the venv module"
     apt_install python3-venv && "$PYTHON" -m venv "$VENV"
@@ -34,7 +38,7 @@ apt_install() { # PACKAGE...: true when all of them are installed afterwards
 missing=""
 command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null || missing="$missing gcc libc6-dev"
 command -v clang >/dev/null || missing="$missing clang"
-command -v arm-none-eabi-gcc >/dev/null || missing="$missing gcc-arm-none-eabi"
+has_arm_compiler || missing="$missing gcc-arm-none-eabi libnewlib-arm-none-eabi"
 command -v qemu-system-arm >/dev/null || missing="$missing qemu-system-arm"
 if [ -n "$missing" ]; then
     echo "installing:$missing"
@@ -43,7 +47,7 @@ if [ -n "$missing" ]; then
 fi
 
 extras="dev,unicorn"
-command -v arm-none-eabi-gcc >/dev/null || extras="$extras,zig"
+has_arm_compiler || extras="$extras,zig"
 command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null || extras="$extras,zig"
 echo "installing Python packages ($extras)"
 "$VENV/bin/python" -m pip install -qq --disable-pip-version-check --upgrade pip

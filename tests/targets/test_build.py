@@ -146,7 +146,10 @@ def test_no_host_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_arm_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ARENITE_TOOLCHAIN", raising=False)
     without(monkeypatch)
-    with pytest.raises(ToolError, match=r"no compiler for cortex-m4: none is found. `apt install gcc-arm-none-eabi qemu-system-arm`"):
+    with pytest.raises(
+        ToolError,
+        match=r"no compiler for cortex-m4: none is found. `apt install gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm`",
+    ):
         toolchain.toolchain_for(CORTEX_M4)
     monkeypatch.setenv("ARENITE_TOOLCHAIN", "zig")
     with pytest.raises(ToolError, match="the ziglang package is not installed"):
@@ -156,6 +159,17 @@ def test_no_arm_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
         toolchain.toolchain_for(CORTEX_M4)
     monkeypatch.setenv("ARENITE_TOOLCHAIN", "armcc")
     with pytest.raises(ToolError, match="ARENITE_TOOLCHAIN is 'armcc': gcc or zig"):
+        toolchain.toolchain_for(CORTEX_M4)
+
+
+def test_an_arm_compiler_without_a_c_library_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    gcc = tmp_path / "arm-none-eabi-gcc"
+    gcc.write_text("#!/bin/sh\necho libc.a\n")
+    gcc.chmod(0o755)
+    monkeypatch.delenv("ARENITE_TOOLCHAIN", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda name: str(gcc) if name == gcc.name else None)
+    monkeypatch.setattr(host, "find_spec", lambda name: None)
+    with pytest.raises(ToolError, match=r"arm-none-eabi-gcc has no C library \(newlib\). `apt install .* libnewlib-arm-none-eabi"):
         toolchain.toolchain_for(CORTEX_M4)
 
 

@@ -25,7 +25,7 @@ FLAGS = (
     "-Wextra",
 )
 OPTIMIZE = "-Os"
-INSTALL = "`apt install gcc-arm-none-eabi qemu-system-arm`, or `pip install ziglang unicorn`"
+INSTALL = "`apt install gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm`, or `pip install ziglang unicorn`"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ def toolchain_for(target: Target) -> Toolchain:
     if wanted not in ("", "gcc", "zig"):
         raise ToolError(f"ARENITE_TOOLCHAIN is {wanted!r}: gcc or zig")
     gcc = shutil.which("arm-none-eabi-gcc")
-    if gcc and wanted != "zig":
+    # Distributions have newlib in a package of its own; without it the compiler's answer is the name that was asked for.
+    has_newlib = gcc is not None and Path(tool_version(gcc, "-print-file-name=libc.a")).is_absolute()
+    if gcc and has_newlib and wanted != "zig":
         version = tool_version(gcc, "--version")
         # newlib's memcpy, memset and libm, libgcc's 64-bit divisions; no start files: the board's startup is the whole of it.
         errno = native_root() / "firmware" / "newlib" / "errno.c"
@@ -60,7 +62,10 @@ def toolchain_for(target: Target) -> Toolchain:
             tuple(sorted(freestanding.glob("*.c"))),
             (freestanding / "include",),
         )
-    missing = "arm-none-eabi-gcc is not found" if wanted == "gcc" else "the ziglang package is not installed" if wanted else "none is found"
+    if gcc and wanted != "zig":
+        missing = "arm-none-eabi-gcc has no C library (newlib)"
+    else:
+        missing = {"gcc": "arm-none-eabi-gcc is not found", "zig": "the ziglang package is not installed", "": "none is found"}[wanted]
     raise ToolError(f"no compiler for {target.name}: {missing}. {INSTALL}")
 
 
