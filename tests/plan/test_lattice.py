@@ -7,9 +7,8 @@ from functools import cache
 
 import pytest
 from arenite.plan.blocks import Sharing
-from arenite.plan.both_ways import BothWays
 from arenite.plan.cuts import during_after, least_during, least_live
-from arenite.plan.descents import Descents, Effort
+from arenite.plan.descents import Descents
 from arenite.plan.lattice import Lattice, lattices, members
 from arenite.plan.relations import relations
 from arenite.plan.states import peak, start
@@ -131,12 +130,10 @@ def check_search(work: Work) -> None:
         assert found.path is not None and found.level == least
         assert way.search(0, lattice.live, lattice.everything, 0, least, 1e9).path is None
         assert way.search(0, lattice.live, lattice.everything, 0, None, 3).level <= least
-        path = way.beam(lattice.everything, least + 9, 2)
-        for order in (found.path, path) if path is not None else (found.path,):
-            ordered = order if lattice.forwards else tuple(reversed(order))
-            assert sorted(order) == list(range(len(work.tasks)))
-            assert peak(work, ordered) == max(highest(forward, ordered), peak(work, ()))
-            assert highest(forward, ordered) == least if order is found.path else highest(forward, ordered) <= max(least + 8, forward.live)
+        ordered = found.path if lattice.forwards else tuple(reversed(found.path))
+        assert sorted(ordered) == list(range(len(work.tasks)))
+        assert peak(work, ordered) == max(highest(forward, ordered), peak(work, ()))
+        assert highest(forward, ordered) == least
 
 
 @settings(deadline=None, derandomize=True, max_examples=100)
@@ -150,19 +147,6 @@ def test_searches_from_both_ends_find_the_best(work: Work) -> None:
 @given(works(12))
 def test_searches_from_both_ends_find_the_best_long(work: Work) -> None:
     check_search(work)
-
-
-@settings(deadline=None, derandomize=True, max_examples=100)
-@given(works(10), st.integers(1, 60))
-def test_bounds_are_bounds_whatever_the_effort(work: Work, effort: int) -> None:
-    order = tuple(range(len(work.tasks)))
-    ways = BothWays.of(work, relations(work), start(work), order)
-    assert ways is not None
-    least, given_peak = least_peak(ways.forward), highest(ways.forward, order)
-    assert ways.least_of(order, 0, Effort(0, effort)) <= least
-    assert ways.least_of(order, 0, Effort(0, 1e9)) <= least
-    found, bound = ways.improved(order, 0, given_peak, Effort(effort, effort))
-    assert bound <= least and (found is None or least <= highest(ways.forward, found) < given_peak)
 
 
 def test_a_descent_over_a_hill() -> None:

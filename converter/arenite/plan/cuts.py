@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arenite.plan.lattice import Lattice, members
+from arenite.plan.lattice import BEFORE, Lattice, members
 
+ENDLESS = 1 << 60
+"""Bytes: nothing is cut there."""
 MOST_CASES = 3
 """Operands that may share bytes with a result, up to which each choice of those that die is looked at on its own."""
 
@@ -28,43 +30,44 @@ def least_live(lattice: Lattice, inside: int, free: int, live: int) -> Least:
     """Of the sets of executed tasks (`lattice` forwards) `inside`, and perhaps some of `free`; after `inside`, `live` bytes are live."""
     tasks = members(free)
     numbers = {index: number for number, index in enumerate(tasks)}
-    gains: dict[tuple[int, int], int] = {}
-    for index in tasks:
-        for operand in lattice.steps[index].operands:
-            readers = operand.others | 1 << index
-            if not readers & ~inside & ~free:
-                gains[operand.value, readers & free] = operand.bytes
-    network = _Network(len(tasks) + len(gains) + 2)
-    source, sink, all_gains = len(tasks) + len(gains), len(tasks) + len(gains) + 1, sum(gains.values())
-    for index in tasks:
-        network.join(numbers[index], sink, lattice.steps[index].written)
+    source, sink = len(tasks), len(tasks) + 1
+    network = _Network(len(tasks) + 2)
+    open_values = 0  # bytes of values live after `inside` that may be gone
+    for writer, readers, size in lattice.passing:
+        is_there = writer == BEFORE or inside >> writer & 1
+        if not is_there and writer not in numbers:
+            continue
+        begin = source if is_there else numbers[writer]
+        if readers & ~inside & ~free:
+            if not is_there:
+                network.join(begin, sink, size)
+        elif readers & free:
+            open_values += size if is_there else 0
+            reading = [numbers[reader] for reader in members(readers & free)]
+            if len(reading) == 1:
+                network.join(begin, reading[0], size)
+            else:
+                value = network.add()
+                network.join(begin, value, size)
+                for reader in reading:
+                    network.join(value, reader, ENDLESS)
+    for number, index in enumerate(tasks):
+        if lattice.lasting[index]:
+            network.join(number, sink, lattice.lasting[index])
         for before in members(lattice.needs[index] & free):
-            network.join(numbers[index], numbers[before], all_gains + 1)
-    for number, ((_, readers), size) in enumerate(gains.items(), len(tasks)):
-        network.join(source, number, size)
-        for reader in members(readers):
-            network.join(number, numbers[reader], all_gains + 1)
+            network.join(number, numbers[before], ENDLESS)
     flow = network.most(source, sink)
     smallest, kept_out = network.reached_from(source), network.reaching(sink)
     return Least(
-        live + flow - all_gains,
-        inside | sum(1 << index for index in tasks if smallest[numbers[index]]),
-        inside | sum(1 << index for index in tasks if not kept_out[numbers[index]]),
+        live + flow - open_values,
+        inside | sum(1 << index for number, index in enumerate(tasks) if smallest[number]),
+        inside | sum(1 << index for number, index in enumerate(tasks) if not kept_out[number]),
     )
-
-
-def _live_after(lattice: Lattice, inside: int) -> int:
-    """Bytes live after a set of tasks."""
-    live, gone = lattice.live, {}
-    for index in members(inside):
-        live += lattice.steps[index].written
-        gone.update({operand.value: operand.bytes for operand in lattice.steps[index].operands if not operand.others & ~inside})
-    return live - sum(gone.values())
 
 
 def during_after(lattice: Lattice, done: int, index: int) -> int:
     """Bytes live while a task runs behind a set of others."""
-    return lattice.cost(done, _live_after(lattice, done), index)[0]
+    return lattice.cost(done, lattice.live_after(done), index)[0]
 
 
 def least_during(lattice: Lattice, before: int, after: int, index: int) -> tuple[int, int]:
@@ -73,7 +76,7 @@ def least_during(lattice: Lattice, before: int, after: int, index: int) -> tuple
     step = lattice.steps[index]
 
     def least(inside: int, bits: int) -> tuple[int, int]:
-        found = least_live(lattice, inside, lattice.everything & ~inside & ~after, _live_after(lattice, inside))
+        found = least_live(lattice, inside, lattice.everything & ~inside & ~after, lattice.live_after(inside))
         return found.live + step.written + step.extra - lattice.saved(index, bits), found.smallest
 
     takes = [number for number, operand in enumerate(step.operands) if operand.takes is not None]
@@ -100,6 +103,11 @@ class _Network:
         """By node, the numbers of its edges; edge e ^ 1 is e turned round."""
         self.head: list[int] = []
         self.room: list[int] = []
+
+    def add(self) -> int:
+        """One more node."""
+        self.edges.append([])
+        return len(self.edges) - 1
 
     def join(self, a: int, b: int, capacity: int) -> None:
         self.edges[a].append(len(self.head))

@@ -37,7 +37,17 @@ class Effort:
     left: float
     """On search."""
     cuts: float
-    """On bounds."""
+    """On minimum cuts."""
+
+    def share(self, parts: int) -> Effort:
+        """One of so many parts, which are no longer left here."""
+        part = Effort(self.left / parts, self.cuts / parts)
+        self.left, self.cuts = self.left - part.left, self.cuts - part.cuts
+        return part
+
+    def give_back(self, part: Effort) -> None:
+        """What is left of a part."""
+        self.left, self.cuts = self.left + part.left, self.cuts + part.cuts
 
 
 @dataclass(frozen=True)
@@ -209,28 +219,6 @@ class Descents:
             found.append((during, after - live, (index,)))
         run = self.descent(done, live, level, goal, kills)
         return found if run is None else [(live + run.needed, run.change, run.tasks)]
-
-    def beam(self, goal: int, limit: int, width: int) -> Path | None:
-        """A path that stays below `limit`; None where keeping the `width` most promising sets of each size leads to none."""
-        lattice, total = self.lattice, goal.bit_count()
-        layers: list[dict[int, tuple[int, int, int, Path, int]]] = [{} for _ in range(total + 1)]
-        layers[0][0] = (lattice.live, lattice.ready(0, goal), -1, (), -1)
-        came_from: dict[int, tuple[int, Path]] = {}
-        for size in range(total):
-            for now, (live, ready, before, tasks, last) in sorted(layers[size].items(), key=lambda item: (item[1][0], item[0]))[:width]:
-                came_from[now] = (before, tasks)
-                for during, change, further in self._onwards(
-                    now, live, limit - 1, goal, ready, self.kills if last < 0 else self.nearby[tasks[-1]]
-                ):
-                    after = now | sum(1 << index for index in further)
-                    layer = layers[size + len(further)]
-                    if during < limit and after not in layer:
-                        layer[after] = (live + change, lattice.ready_after(ready, after, further, goal), now, further, change)
-            layers[size].clear()
-        if goal not in layers[total]:
-            return None
-        came_from[goal] = layers[total][goal][2:4]
-        return _path(came_from, goal)
 
 
 def _beyond(closure: int, mask: int) -> int:

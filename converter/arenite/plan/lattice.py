@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from arenite.plan.blocks import Sharing, shared_bytes
 from arenite.plan.states import State, advance_all
 from arenite.plan.work import Task, Work
 
 NEVER = -1
+BEFORE = -1
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,22 @@ class Step:
     operands: tuple[Operand, ...]
     result: int
     """Bytes of the result that may share bytes with operands."""
+    writes: tuple[int, ...]
+    """Values that are live after it, and go within the stretch or not."""
 
     @cached_property
     def saved(self) -> dict[int, int]:
         """Bytes shared, by the operands that die here as bits."""
         return {}
+
+
+class Passing(NamedTuple):
+    """A value that goes within the stretch."""
+
+    writer: int
+    """BEFORE: it is live when the stretch begins."""
+    readers: int
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -90,6 +103,34 @@ class Lattice:
                 mask |= operand.others
             found.append(mask)
         return tuple(found)
+
+    @cached_property
+    def passing(self) -> tuple[Passing, ...]:
+        writers = {value: index for index, step in enumerate(self.steps) for value in step.writes}
+        found: dict[int, Passing] = {}
+        for index, step in enumerate(self.steps):
+            for operand in step.operands:
+                found[operand.value] = Passing(writers.get(operand.value, BEFORE), operand.others | 1 << index, operand.bytes)
+        return tuple(found.values())
+
+    @cached_property
+    def lasting(self) -> tuple[int, ...]:
+        """For each task, bytes of its results that do not go within the stretch."""
+        found = [step.written for step in self.steps]
+        for value in self.passing:
+            if value.writer != BEFORE:
+                found[value.writer] -= value.bytes
+        return tuple(found)
+
+    def live_after(self, done: int) -> int:
+        """Bytes live after a set of tasks (forwards)."""
+        live = self.live
+        for index in members(done):
+            live += self.steps[index].written
+        for _, readers, size in self.passing:
+            if not readers & ~done:
+                live -= size
+        return live
 
     def cost(self, done: int, live: int, index: int) -> tuple[int, int]:
         """Bytes live during a task, and after it, `live` bytes being live at the set `done`."""
@@ -159,7 +200,8 @@ def lattices(work: Work, state: State, stretch: Sequence[int]) -> tuple[Lattice,
         operands = [Operand(v, work.values[v].bytes, readers(v) & ~(1 << number), takes.get(v)) for v in task.reads if readers(v) != NEVER]
         written = sum(work.values[v].bytes for v in task.writes) - unread
         result = work.values[task.writes[0]].bytes if task.writes else 0
-        steps.append(Step(written, unread + task.scratch, tuple(operands), result))
+        writes = tuple(v for v in task.writes if work.readers[v] or work.values[v].kept)
+        steps.append(Step(written, unread + task.scratch, tuple(operands), result, writes))
         for follower in work.successors[index]:
             if follower in numbers:
                 before[numbers[follower]] |= 1 << number

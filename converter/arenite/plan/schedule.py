@@ -1,9 +1,11 @@
 """The execution order that needs the least memory at its peak.
 
 A task that every other one precedes or follows cuts the problem: in any order what precedes it comes first, so that the stretches between
-such tasks are separate problems. Within a stretch, orders are paths through the lattice of sets of executed tasks (search.py); branches
-that have nothing to do with each other are merged, exactly where they are chains (branches.py). If the order as given is as good as
-any, it is kept. Effort is bounded by the number of steps tried, not by a clock: the same graph gives the same order everywhere.
+such tasks are separate problems, and the hardest alone matters. Within a stretch orders are paths through the lattice of sets of executed
+tasks (lattice.py), searched from both ends (both_ways.py). Where that takes too long, branches that have nothing to do with each other are
+merged, exactly where they are chains (branches.py); and the tasks that make orders expensive say what any order needs, and lead to
+one that needs no more (obstacles.py). If the order as given is as good as any, it is kept. Effort is bounded
+by the number of steps tried, not by a clock: the same graph gives the same order everywhere.
 """
 
 from __future__ import annotations
@@ -22,16 +24,20 @@ MAX_STEPS = 1_500_000
 """Of exact search: tasks tried after some set of others, or what takes as long."""
 SOON = 15_000
 """Steps that a stretch is searched with from either end before anything else."""
-BRANCHES = 0.4
-"""The part of the steps left that branches are scheduled with, each on its own."""
 MERGEABLE = 24
-"""Tasks; longer stretches are divided into branches before they are searched as a whole."""
+"""Tasks; longer stretches are divided into branches before they are searched any longer."""
+ROUNDS = 16
+"""Of searching the hardest stretch, each with its share of the effort that is left."""
+SHARES = 3
+"""All branches of a stretch together may take one of so many parts of the effort."""
+
+Order = tuple[int, ...]
+"""Indices of tasks."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    order: tuple[int, ...]
-    """Indices of tasks."""
+    order: Order
     peak: int
     """Most bytes live at once."""
     lower_bound: int
@@ -40,7 +46,7 @@ class Schedule:
 
 def schedule(work: Work, max_steps: int = MAX_STEPS) -> Schedule:
     """The order of least peak; the order as given where none is better. Where `max_steps` do not suffice, the best found."""
-    return _scheduled(work, Effort(max_steps, max_steps / 2))
+    return _scheduled(work, Effort(max_steps, max_steps))
 
 
 def _scheduled(work: Work, effort: Effort) -> Schedule:
@@ -51,74 +57,83 @@ def _scheduled(work: Work, effort: Effort) -> Schedule:
     bound = max(*at_ends, *certain_bytes(work, related))
     if highest <= bound:
         return Schedule(given, highest, bound)
-    order: list[int] = []
-    state = start(work)
-    for stretch in stretches(related):
-        best, least = _stretch(work, related, state, stretch, bound, effort)
-        order += best
-        bound = max(bound, least)
-        state = advance_all(work, state, best)
-    bound = min(bound, highest, state.peak)
-    return Schedule(tuple(order), state.peak, bound) if state.peak < highest else Schedule(given, highest, bound)
+
+    parts, state = [], start(work)
+    for tasks in stretches(related):
+        parts.append(_Stretch.of(work, related, state, tasks))
+        state = advance_all(work, state, tasks)
+    # The hardest first: what it needs the others may use.
+    for search in (_Stretch.searched_soon, _Stretch.divided):
+        for part in sorted(parts, key=lambda part: -part.peak):
+            if part.peak > bound:
+                bound = max(bound, search(part, bound, effort))
+    for _ in range(ROUNDS):
+        hard = [part for part in parts if part.peak > bound]
+        if not hard:
+            break
+        share = effort.share(len(hard))
+        bound = max(bound, max(hard, key=lambda part: part.peak).searched_long(bound, share))
+        effort.give_back(share)
+    order = tuple(task for part in parts for task in part.order)
+    reached = peak(work, order)
+    return Schedule(order, reached, min(bound, reached)) if reached < highest else Schedule(given, highest, min(bound, highest))
 
 
-def _stretch(
-    work: Work, related: Relations, state: State, stretch: tuple[int, ...], bound: int, effort: Effort
-) -> tuple[tuple[int, ...], int]:
-    """An order of the tasks of a stretch, which begins in `state`, and a lower bound of any order's peak.
+@dataclass
+class _Stretch:
+    """One stretch, and the best order of its tasks so far."""
 
-    Peaks are compared only above `bound`, a lower bound, and above what has been reached before.
-    """
-    enough = max(bound, state.peak)
-    order, highest = stretch, advance_all(work, state, stretch).peak
+    work: Work
+    related: Relations
+    begin: State
+    order: Order
+    ways: BothWays | None
+    peak: int
 
-    def better(candidate: tuple[int, ...] | None) -> None:
-        nonlocal order, highest
-        reached = highest if candidate is None else advance_all(work, state, candidate).peak
-        if candidate is not None and reached < highest:
-            order, highest = candidate, reached
+    @classmethod
+    def of(cls, work: Work, related: Relations, begin: State, tasks: Order) -> _Stretch:
+        begin = State(begin.executed, begin.live, 0, begin.ready)
+        return cls(work, related, begin, tasks, BothWays.of(work, related, begin, tasks), advance_all(work, begin, tasks).peak)
 
-    def raised(least: int) -> None:
-        nonlocal bound, enough
-        if least > enough:
-            bound = enough = least
+    def searched_soon(self, enough: int, effort: Effort) -> int:
+        """A lower bound of every order's peak. Peaks are compared only above `enough`."""
+        if self.ways is None:
+            return 0
+        found, least = self.ways.searched(enough, self.peak, effort, SOON)
+        self._improve(found)
+        return least
 
-    ways = BothWays.of(work, related, state, stretch) if highest > enough and len(stretch) > 1 else None
-    if ways is not None:
-        found, least = ways.searched(enough, highest, effort, SOON)
-        raised(least)
-        better(found)
-    if highest > enough and len(stretch) > MERGEABLE:
-        candidate, least = _by_branches(work, related, state, stretch, effort)
-        raised(least)
-        better(candidate)
-    if highest > enough:
-        better(beam(work, state, stretch, highest))
-    if highest > enough and ways is not None:
-        raised(ways.least_of(order, enough, effort))
-        if highest > enough:
-            found, least = ways.improved(order, enough, highest, effort)
-            raised(least)
-            better(found)
-    elif highest > enough:
-        found, level = best_first(work, state, stretch, enough, highest, int(effort.left))
-        raised(level)
-        better(found)
-    return order, bound
+    def divided(self, enough: int, effort: Effort) -> int:
+        """A lower bound of every order's peak. Branches are scheduled each on its own, and merged."""
+        if len(self.order) <= MERGEABLE:
+            return 0
+        parts = divide(self.work, self.related, self.begin, tuple(sorted(self.order)))
+        if len(parts.branches) == 1:
+            return 0
+        found = []
+        for branch in parts.branches:
+            share = effort.share(SHARES * len(self.order) // len(branch.tasks))
+            found.append(_scheduled(branch.work, share))
+            effort.give_back(share)
+        order, least = merged(parts, [best.order for best in found])
+        self._improve(order)
+        bound = least_together(parts, [best.lower_bound for best in found])
+        return max(bound, least) if all(branch.is_chain for branch in parts.branches) else bound
 
+    def searched_long(self, enough: int, effort: Effort) -> int:
+        """The same with all of `effort`, which goes on where it stopped the last time."""
+        if self.ways is not None:
+            better, least = self.ways.led_around_obstacles(self.order, enough, effort)
+            self._improve(better)
+            return least
+        self._improve(beam(self.work, self.begin, self.order, self.peak))
+        if self.peak <= enough:
+            return 0
+        found, least = best_first(self.work, self.begin, self.order, enough, self.peak, int(effort.left))
+        self._improve(found)
+        return least
 
-def _by_branches(work: Work, related: Relations, state: State, stretch: tuple[int, ...], effort: Effort) -> tuple[tuple[int, ...], int]:
-    """The branches of a stretch, each scheduled on its own, merged; and a lower bound."""
-    parts = divide(work, related, state, stretch)
-    if len(parts.branches) == 1:
-        return stretch, 0
-    found = []
-    for branch in parts.branches:
-        part = BRANCHES * len(branch.tasks) / len(stretch)
-        share = Effort(effort.left * part, effort.cuts * part)
-        effort.left, effort.cuts = effort.left - share.left, effort.cuts - share.cuts
-        found.append(_scheduled(branch.work, share))
-        effort.left, effort.cuts = effort.left + share.left, effort.cuts + share.cuts
-    order, least = merged(parts, [best.order for best in found])
-    bound = least_together(parts, [best.lower_bound for best in found])
-    return order, max(bound, least) if all(branch.is_chain for branch in parts.branches) else bound
+    def _improve(self, order: Order | None) -> None:
+        reached = self.peak if order is None else advance_all(self.work, self.begin, order).peak
+        if order is not None and reached < self.peak:
+            self.order, self.peak = order, reached
