@@ -9,14 +9,17 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from arenite.errors import PlanError
 from arenite.frontend import load
 from arenite.graph import OPERATORS, Graph
 from arenite.partial import Execution, Kind, Search, curve, fit, search, sentences, shortage
 from arenite.partial.candidates import kept_bytes
 from arenite.partial.search import ESTIMATED, MOST_WRITTEN
 from arenite.passes import optimize
+from arenite.pipeline import ConvertOptions, convert
 from arenite.plan import MemoryPlan, plan
 from arenite.quantize import quantize
+from arenite.report import Limits
 from arenite.variants import offers
 from onnx import TensorProto, helper, numpy_helper
 from partial.banded import built, outputs, random_samples
@@ -132,3 +135,20 @@ def test_kept_rows_are_copied_once(block: Graph) -> None:
     plain, found = looking(block, (Kind.LINE_BUFFERS,))
     half = fit(block, plain, found, plain.arena_bytes // 2)
     assert half.copied_bytes == kept_bytes(half.graph) > 0
+
+
+def test_layers_with_several_results_may_be_joined(tmp_path: Path) -> None:
+    """The last states of an LSTM, one behind the other, next to a tensor that nobody can make smaller."""
+    rng = np.random.default_rng(3)
+    weights = {"w": (1, 32, 6), "r": (1, 32, 8), "b": (1, 64)}
+    tensors = [numpy_helper.from_array(rng.normal(0, 0.3, shape).astype(np.float32), name) for name, shape in weights.items()]
+    nodes = [
+        helper.make_node("LSTM", ["x", "w", "r", "b"], ["", "h", "c"], name="lstm", hidden_size=8),
+        helper.make_node("Concat", ["h", "c"], ["y"], name="states", axis=0),
+    ]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, "g", [value("x", 1, [50, 1, 6])], [value("y", 1, [2, 1, 8])], tensors)
+    path = tmp_path / "lstm.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+    with pytest.raises(PlanError, match="the least that was found"):
+        convert(path, ConvertOptions(precision="float32", output=tmp_path / "out", limits=Limits(ram_bytes=100)))

@@ -98,9 +98,10 @@ def _homes(graph: Graph, order: Sequence[int]) -> dict[str, _Home]:
         return homes[name]
 
     for node in nodes:
-        if node.output in joined:
-            settle(node.output)
-        elif node.op in VIEWS and node.input in homes:
+        settled = [settle(name) for name in node.outputs if name in joined]
+        if settled:
+            continue
+        if node.op in VIEWS and node.input in homes:
             homes[node.output] = homes[node.input]
         elif (start := slice_offset(graph, node)) is not None:
             homes[node.output] = _Home(homes[node.input].root, homes[node.input].offset + start)
