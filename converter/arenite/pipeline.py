@@ -334,7 +334,7 @@ def _build(
 
 
 def _with_constants_in_ram(program: Program, memory: MemoryPlan, options: ConvertOptions) -> Program:
-    return move_constants(program, sized(options.weights_in, memory)) if options.weights_in else program
+    return move_constants(program, sized(options.weights_in, memory, options.limits.ram_bytes)) if options.weights_in else program
 
 
 def _within_ram(choice: Choice, memory: MemoryPlan, space: Space, prices: _Prices, options: ConvertOptions, advance: Progress) -> Execution:
@@ -347,8 +347,8 @@ def _within_ram(choice: Choice, memory: MemoryPlan, space: Space, prices: _Price
     found = fit(choice.graph, memory, looking, most)
     if most is not None and found.bytes > most:
         if options.memories:
-            raise PlanError(short_in(space, left, found, options.keep_inputs, _ram_hints(options)))
-        short = shortage(choice.graph.name, found, most + session, session, _ram_hints(options))
+            raise PlanError(short_in(space, left, session, found, options.keep_inputs, _ram_hints(options)))
+        short = shortage(choice.graph.name, found, most + session, session, _ram_hints(options), reserved(options.weights_in))
         raise PlanError(short if options.board is None else short_on(chip_named(options.board)) + short)
     return found
 

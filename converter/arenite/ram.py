@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from arenite.emit.constants_in_ram import Room
 from arenite.errors import PlanError
-from arenite.partial import Execution, Space
+from arenite.partial import Execution, Space, peak
 from arenite.plan import Memory, MemoryPlan, plan
-from arenite.report import Limits
+from arenite.report import Limits, session_bytes
 from arenite.targets.chips import Chip
 
 
@@ -47,13 +47,25 @@ def check_rooms(rooms: Sequence[Room], memories: Sequence[Memory]) -> None:
             raise PlanError(f"--weights-in {room.name}: how many bytes there are is not known: {named}; write {room.name}=SIZE")
 
 
-def sized(rooms: Sequence[Room], memory: MemoryPlan) -> tuple[Room, ...]:
-    """With sizes: where none is given, what tensors leave of a memory, both being aligned to 16 bytes."""
+def sized(rooms: Sequence[Room], memory: MemoryPlan, most_ram: int | None = None) -> tuple[Room, ...]:
+    """With sizes: where none is given, what tensors leave of a memory, both being aligned to 16 bytes, and of `most_ram` (--max-ram), which
+    the session is part of."""
     left = {
         each.name: None if each.capacity is None else max(0, each.capacity // 16 * 16 - -(-used // 16) * 16)
         for each, used in zip(memory.memories, memory.memory_bytes, strict=True)
     }
-    return tuple(room if room.bytes is not None else Room(room.name, left[room.name]) for room in rooms)
+    spare = None
+    if most_ram is not None:
+        taken = session_bytes(len(memory.memories) + len(rooms)) + reserved(rooms) + sum(memory.memory_bytes)
+        spare = max(0, most_ram - taken)
+    found = []
+    for room in rooms:
+        size = room.bytes
+        if size is None:
+            size = min((each for each in (left[room.name], spare) if each is not None), default=None)
+            spare = None if spare is None or size is None else spare - size
+        found.append(Room(room.name, size))
+    return tuple(found)
 
 
 def reserved(rooms: Sequence[Room]) -> int:
@@ -61,25 +73,29 @@ def reserved(rooms: Sequence[Room]) -> int:
     return sum(room.bytes or 0 for room in rooms)
 
 
-def short_in(space: Space, limit: int | None, found: Execution, keep_inputs: bool, hints: Sequence[str]) -> str:
-    """Why the memories, or `limit` bytes of them, are too small even for what was found, and what would help."""
+def short_in(space: Space, limit: int | None, beside: int, found: Execution, keep_inputs: bool, hints: Sequence[str]) -> str:
+    """Why the memories, or `limit` bytes of them, are too small even for what was found, and what would help.
+
+    `beside`: bytes of the session and of weights, which --max-ram counts, too.
+    """
     graph, memory = found.graph, found.plan
-    node = graph.nodes[memory.order[memory.peak_step]]
-    rows = "" if node.band is None else f", rows {node.band.rows[0]} to {node.band.rows[1] - 1}"
-    named = [name for name in (*node.inputs, *node.outputs) if name is not None and not graph.tensors[name].is_constant]
-    tensors = ", ".join(f"{'×'.join(map(str, graph.tensors[name].shape))} of {graph.tensors[name].bytes:,} bytes" for name in named)
     sizes = ", ".join(each.name if each.capacity is None else f"{each.name} {each.capacity:,} bytes" for each in space.memories)
     how = "executed in bands of rows already" if found.groups else "and executing layers in bands of rows does not help"
     lacking = space.lacking(memory)
+    remedies = []
     if lacking:
         what = f"the tensors do not fit: {lacking:,} bytes are needed beyond what the memories hold, {how}; there are {sizes}"
     else:
-        what = f"does not fit --max-ram: {found.bytes:,} bytes of {sizes} are needed, {how}; --max-ram leaves {limit or 0:,} for tensors"
+        needed = f"{found.bytes:,} bytes of the memories ({sizes}) are needed"
+        what = f"does not fit --max-ram: {needed}, {how}; --max-ram leaves {max(0, limit or 0):,} for tensors"
+    if limit is not None and found.bytes > limit:
+        remedies.append(f"--max-ram {found.bytes + beside}: " + ("as well" if lacking else "the least that was found"))
+    alone = plan(graph, keep_inputs=keep_inputs, order=memory.order).arena_bytes
+    if lacking and len(space.memories) > 1:
+        remedies.append(f"one memory of {alone:,} bytes in place of several")
+    elif lacking:
+        remedies.append(f"--memory {space.memories[0].name}={alone}: the least that was found")
     ports = [name for name in (*graph.inputs, *graph.outputs) if graph.tensors[name].bytes > (space.largest or graph.tensors[name].bytes)]
     large = "".join(f"\n{name} alone, {graph.tensors[name].bytes:,} bytes, is larger than any memory." for name in dict.fromkeys(ports))
-    alone = plan(graph, keep_inputs=keep_inputs, order=memory.order).arena_bytes
-    remedies = "\n".join(f"  - {hint}" for hint in (f"one memory of {alone:,} bytes in place of several", *hints))
-    return (
-        f"{graph.name}: {what}.{large}\nThe peak is at step {memory.peak_step} of {len(memory.order)}, {node.name} "
-        f"({node.op}{rows}; {tensors}). What would help:\n{remedies}"
-    )
+    listed = "\n".join(f"  - {hint}" for hint in (*remedies, *hints))
+    return f"{graph.name}: {what}.{large}\n{peak(found)} What would help:\n{listed}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 
 def test_weights_and_a_board(project, arenite, tmp_path):
@@ -44,3 +45,42 @@ def test_the_memory_as_a_table(project, arenite, tmp_path):
     steps = json.loads(json.dumps(outcome.json))["memories"][0]["steps"]
     assert [int(row["bytes"]) for row in rows] == [step["bytes"] for step in steps]
     assert arenite("inspect", project.built, "--csv", tmp_path / "none" / "memory.csv").code == 9
+
+
+def test_weights_leave_what_max_ram_says(project, arenite, tmp_path):
+    """What is left of a memory is no more than --max-ram leaves of all of them."""
+    options = ("--memory", "a=64k,b=64k", "--weights-in", "a,b")
+    all_of_them = arenite("convert", project.model, "--output", tmp_path / "all", *options, "--json").json
+    for less in (1, 40, 100):
+        limit = all_of_them["ram_bytes"] - less
+        outcome = arenite("convert", project.model, "--output", tmp_path / "out", *options, "--max-ram", limit, "--json")
+        assert outcome.code == 0 and outcome.json["fits"] and outcome.json["ram_bytes"] <= limit
+
+
+def test_remedies_for_too_little_memory_help(project, arenite, tmp_path):
+    """What the message names is typed, and does."""
+    for options, remedy in (
+        (("--max-ram", "0"), r"--max-ram (\d+): the least"),
+        (("--memory", "a=64"), r"--memory (a=\d+): the least"),
+        (("--memory", "a=64k", "--max-ram", "80"), r"--max-ram (\d+): the least"),
+        (("--max-ram", "2k", "--weights-in", "a=8k"), r"--max-ram (\d+): the least"),
+    ):
+        outcome = arenite("convert", project.model, "--output", tmp_path / "out", *options)
+        assert outcome.code == 8 and not (tmp_path / "out").exists()
+        assert "in place of several" not in outcome.err and "leaves -" not in outcome.err
+        found = re.search(remedy, outcome.err)
+        assert found is not None, outcome.err
+        option = found[0].split()[0]
+        kept = [word for i in range(0, len(options), 2) if options[i] != option for word in options[i : i + 2]]
+        assert arenite("convert", project.model, "--output", tmp_path / "good", *kept, option, found[1]).code == 0
+
+
+def test_scratch_memory_at_the_peak_is_named(project, arenite, tmp_path):
+    """The conv of this model: what the tensors of its layer do not explain."""
+    outcome = arenite("convert", project.model, "--output", tmp_path / "out", "--max-ram", "0")
+    assert re.search(r"The peak is at step .*, scratch memory of [\d,]+ bytes\)", outcome.err), outcome.err
+
+
+def test_only_memories_that_there_are_hold_something(project, arenite, tmp_path):
+    found = arenite("convert", project.model, "--output", tmp_path / "out", "--memory", "a=144,b=512", "--json").json
+    assert {note.partition(" holds")[0] for note in found["notes"] if " holds" in note} == {"a", "b"}

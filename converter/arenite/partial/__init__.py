@@ -9,7 +9,7 @@ from arenite.partial.curve import Curve, curve
 from arenite.partial.fit import fit, moved_offers, search
 from arenite.partial.search import BandedGroup, Execution, Search
 from arenite.partial.space import ONE_ARENA, Space
-from arenite.partial.wording import sentences, shortage
+from arenite.partial.wording import peak, sentences, shortage
 
 __all__ = [
     "ONE_ARENA",
@@ -22,6 +22,7 @@ __all__ = [
     "curve",
     "fit",
     "moved_offers",
+    "peak",
     "search",
     "sentences",
     "shortage",

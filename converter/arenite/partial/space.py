@@ -44,7 +44,8 @@ class Space:
         made = plan(graph, keep_inputs=keep_inputs, memories=(*self.memories, BEYOND), order=order, enough=enough)
         if made.memory_bytes[-1]:
             return made
-        return replace(made, memories=self.memories, memory_bytes=made.memory_bytes[:-1])
+        notes = tuple(note for note in made.notes if not note.startswith(f"{BEYOND.name} holds"))
+        return replace(made, memories=self.memories, memory_bytes=made.memory_bytes[:-1], notes=notes)
 
     def lacking(self, memory: MemoryPlan) -> int:
         """Bytes of a plan that the memories do not hold."""

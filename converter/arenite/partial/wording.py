@@ -36,18 +36,27 @@ def group_text(graph: Graph, group: BandedGroup) -> str:
     return f"{layers}, line buffers, up to {rows} of operands at a time"
 
 
-def shortage(source: str, found: Execution, limit: int, session: int, hints: tuple[str, ...]) -> str:
-    """Why `limit` bytes of RAM are not enough, and what would help. `session`: bytes beside the arena."""
-    graph, plan = found.graph, found.plan
-    node = graph.nodes[plan.order[plan.peak_step]]
-    rows = "" if node.band is None else f", rows {node.band.rows[0]} to {node.band.rows[1] - 1}"
-    operands = [graph.tensors[name] for name in node.inputs if name is not None and not graph.tensors[name].is_constant]
-    shapes = ", ".join("×".join(map(str, tensor.shape)) for tensor in (*operands, graph.tensors[node.output]))
-    least = plan.arena_bytes + session
+def shortage(source: str, found: Execution, limit: int, session: int, hints: tuple[str, ...], weights: int = 0) -> str:
+    """Why `limit` bytes of RAM are not enough, and what would help. `session`: bytes beside the arena, `weights` of them for constants."""
+    arena = found.plan.arena_bytes
+    least = arena + session
     how = "executed in bands of rows already" if found.groups else "and no part of it can be executed in bands with less"
+    beside = f"session {session - weights:,}" + (f", weights in RAM up to {weights:,}" if weights else "")
     remedies = "\n".join(f"  - {hint}" for hint in (f"--max-ram {least}: the least that was found", *hints))
     return (
-        f"{source}: does not fit --max-ram of {limit:,} bytes: the best plan found needs {least:,} (arena {plan.arena_bytes:,}, session "
-        f"{session}), {how}.\nThe peak is at step {plan.peak_step} of {len(plan.order)}, {node.name} ({node.op}{rows}; {shapes}). "
-        f"What would help:\n{remedies}"
+        f"{source}: does not fit --max-ram of {limit:,} bytes: the best plan found needs {least:,} (arena {arena:,}, {beside}), "
+        f"{how}.\n{peak(found)} What would help:\n{remedies}"
     )
+
+
+def peak(found: Execution) -> str:
+    """What is needed where most bytes are live, a sentence."""
+    graph, plan = found.graph, found.plan
+    index = plan.order[plan.peak_step]
+    node = graph.nodes[index]
+    rows = "" if node.band is None else f", rows {node.band.rows[0]} to {node.band.rows[1] - 1}"
+    tensors = [graph.tensors[name] for name in (*node.inputs, *node.outputs) if name is not None and not graph.tensors[name].is_constant]
+    named = [f"{'×'.join(map(str, tensor.shape))} of {tensor.bytes:,} bytes" for tensor in tensors]
+    if index in plan.scratch:
+        named.append(f"scratch memory of {plan.scratch[index].bytes:,} bytes")
+    return f"The peak is at step {plan.peak_step} of {len(plan.order)}, {node.name} ({node.op}{rows}; {', '.join(named)})."
