@@ -347,7 +347,8 @@ def _within_ram(choice: Choice, memory: MemoryPlan, space: Space, prices: _Price
     found = fit(choice.graph, memory, looking, most)
     if most is not None and found.bytes > most:
         if options.memories:
-            raise PlanError(short_in(space, left, session, found, options.keep_inputs, _ram_hints(options)))
+            alone = _in_one_arena(choice, prices, options, advance).least.bytes
+            raise PlanError(short_in(space, left, session, found, alone, _ram_hints(options)))
         short = shortage(choice.graph.name, found, most + session, session, _ram_hints(options), reserved(options.weights_in))
         raise PlanError(short if options.board is None else short_on(chip_named(options.board)) + short)
     return found
@@ -369,9 +370,13 @@ def _search_for_bands(
 
 def _curve(choice: Choice, prices: _Prices, options: ConvertOptions, advance: Progress) -> Curve:
     """Of one arena, whatever memories there are."""
+    return curve(choice.graph, _in_one_arena(choice, prices, options, advance), session_bytes(1))
+
+
+def _in_one_arena(choice: Choice, prices: _Prices, options: ConvertOptions, advance: Progress) -> Search:
+    """Whatever memories there are."""
     memory = ONE_ARENA.planned(choice.graph, keep_inputs=options.keep_inputs)
-    looking = _search_for_bands(choice, memory, ONE_ARENA, prices, options, advance)
-    return curve(choice.graph, looking, session_bytes(len(memory.memories)))
+    return _search_for_bands(choice, memory, ONE_ARENA, prices, options, advance)
 
 
 def _curve_files(traded: Curve | None) -> dict[str, bytes]:

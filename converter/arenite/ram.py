@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from arenite.emit.constants_in_ram import Room
 from arenite.errors import PlanError
 from arenite.partial import Execution, Space, peak
-from arenite.plan import Memory, MemoryPlan, plan
+from arenite.plan import Memory, MemoryPlan
 from arenite.report import Limits, session_bytes
 from arenite.targets.chips import Chip
 
@@ -73,10 +73,10 @@ def reserved(rooms: Sequence[Room]) -> int:
     return sum(room.bytes or 0 for room in rooms)
 
 
-def short_in(space: Space, limit: int | None, beside: int, found: Execution, keep_inputs: bool, hints: Sequence[str]) -> str:
+def short_in(space: Space, limit: int | None, beside: int, found: Execution, alone: int, hints: Sequence[str]) -> str:
     """Why the memories, or `limit` bytes of them, are too small even for what was found, and what would help.
 
-    `beside`: bytes of the session and of weights, which --max-ram counts, too.
+    `beside`: bytes of the session and of weights, which --max-ram counts, too. `alone`: bytes of one memory that would do.
     """
     graph, memory = found.graph, found.plan
     sizes = ", ".join(each.name if each.capacity is None else f"{each.name} {each.capacity:,} bytes" for each in space.memories)
@@ -90,7 +90,6 @@ def short_in(space: Space, limit: int | None, beside: int, found: Execution, kee
         what = f"does not fit --max-ram: {needed}, {how}; --max-ram leaves {max(0, limit or 0):,} for tensors"
     if limit is not None and found.bytes > limit:
         remedies.append(f"--max-ram {found.bytes + beside}: " + ("as well" if lacking else "the least that was found"))
-    alone = plan(graph, keep_inputs=keep_inputs, order=memory.order).arena_bytes
     if lacking and len(space.memories) > 1:
         remedies.append(f"one memory of {alone:,} bytes in place of several")
     elif lacking:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from arenite.errors import PlanError
 from arenite.pipeline import ConvertOptions, Limits, convert
 from arenite.targets import Engine, open_engine
 from arenite.targets.sources import native_root
@@ -19,6 +21,7 @@ from partial.banded import random_samples
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("ARENITE_DATA") or native_root().parent / "shared" / "data")
 MCUNET = DATA / "models/tflite/mcunet_vww.onnx"
+YUNET = DATA / "models/repo/yunet_n_320.onnx"
 ENGINES = ("numpy", "c", "compiled")
 
 
@@ -67,6 +70,17 @@ def test_vww01_within_30_kilobytes(zoo: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(not MCUNET.is_file(), reason=f"needs the real networks: no {MCUNET} (ARENITE_DATA says where they are)")
 def test_mcunet_within_a_third(tmp_path: Path) -> None:
     in_bands(MCUNET, 27_100, 0.36, tmp_path, samples=2, emulated=1)
+
+
+@pytest.mark.skipif(not YUNET.is_file(), reason=f"needs the real networks: no {YUNET} (ARENITE_DATA says where they are)")
+def test_what_an_error_names_for_yunet_is_enough(tmp_path: Path) -> None:
+    """The image is turned to channels last: nothing takes more, but to place what comes behind it takes a fifth more."""
+    with pytest.raises(PlanError, match=r"--max-ram (\d+): the least that was found") as raised:
+        convert(YUNET, ConvertOptions(output=tmp_path / "out", limits=Limits(ram_bytes=1000)))
+    told = re.search(r"--max-ram (\d+): the least", str(raised.value))
+    assert told is not None and int(told[1]) <= 512_052
+    found = convert(YUNET, ConvertOptions(output=tmp_path / "out", limits=Limits(ram_bytes=int(told[1]))))
+    assert found.report.ram_bytes <= int(told[1])
 
 
 def test_vww01_copies_no_more_than_it_keeps(zoo: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +49,44 @@ def mobile_block(folder: Path) -> Graph:
     return quantize(optimize(load(folder / "block.onnx"))).graph
 
 
+def detector(folder: Path) -> Graph:
+    """Begins as a detector of faces does: the image, turned to channels last, is the largest tensor but for what must wait above it."""
+    rng = np.random.default_rng(2)
+    nodes, weights = [], []
+    x, channels = "x", 3
+
+    def layer(name: str, outputs: int, kernel: int, **attributes: object) -> None:
+        nonlocal x, channels
+        depthwise = "group" in attributes
+        shape = (outputs, 1 if depthwise else channels, kernel, kernel)
+        weights.append(numpy_helper.from_array(rng.normal(0, 0.3, shape).astype(np.float32), f"{name}_w"))
+        pads = [kernel // 2] * 4
+        nodes.append(helper.make_node("Conv", [x, f"{name}_w"], [name], name=name, kernel_shape=[kernel] * 2, pads=pads, **attributes))
+        x, channels = name, outputs
+
+    def pooled(name: str) -> None:
+        nonlocal x
+        nodes.append(helper.make_node("MaxPool", [x], [name], name=name, kernel_shape=[2, 2], strides=[2, 2]))
+        x = name
+
+    layer("first", 16, 3, strides=[2, 2])
+    layer("mixed", 16, 1)
+    layer("spread", 16, 3, group=16)
+    pooled("half")
+    for number in range(4):
+        layer(f"mixed_{number}", 64, 1)
+        layer(f"spread_{number}", 64, 3, group=64)
+    pooled("quarter")
+    layer("last", 4, 1)
+    ports = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 64, 64]),
+        helper.make_tensor_value_info(x, TensorProto.FLOAT, [1, 4, 8, 8]),
+    ]
+    graph = helper.make_graph(nodes, "detector", ports[:1], ports[1:], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), folder / "detector.onnx")
+    return quantize(optimize(load(folder / "detector.onnx"))).graph
+
+
 @pytest.fixture(scope="module")
 def block(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     return mobile_block(tmp_path_factory.mktemp("block"))
@@ -89,6 +128,19 @@ def test_what_cannot_be_met_is_told_with_the_peak_and_remedies(block: Graph) -> 
     peak = best.graph.nodes[best.plan.order[best.plan.peak_step]]
     assert f"{best.plan.arena_bytes + 52:,}" in told and peak.name in told and "a smaller input" in told
     assert f"--max-ram {best.plan.arena_bytes + 52}" in told
+
+
+@pytest.mark.parametrize("network", [mobile_block, detector])
+def test_what_is_said_to_be_enough_is_the_least_and_enough(network: Callable[[Path], Graph], tmp_path: Path) -> None:
+    """Whatever the limit: it is met, or the least that there is, is named. A search that begins anew with that finds as little."""
+    graph = network(tmp_path)
+    plain, found = looking(graph)
+    least = fit(graph, plain, found, 1).bytes
+    assert least < plain.arena_bytes
+    for limit in (int(0.9 * least), least - 4, least, least + 100, plain.arena_bytes - 4):
+        reached = fit(graph, plain, found, limit).bytes
+        assert least <= reached <= limit or (limit < least and reached == least)
+    assert fit(graph, plain, looking(graph)[1], least).bytes <= least
 
 
 def test_sentences_name_the_users_layers(block: Graph) -> None:

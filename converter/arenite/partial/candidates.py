@@ -9,6 +9,7 @@ from functools import cached_property
 
 from arenite.graph import OPERATORS, Graph, Node
 from arenite.graph.operators.movement import VIEWS
+from arenite.partial.bands import row_windows
 from arenite.partial.groups import Group
 from arenite.partial.known import Known
 from arenite.partial.line_buffers import with_line_buffers
@@ -49,8 +50,10 @@ class Candidate:
 
     @cached_property
     def live_bytes(self) -> int:
-        """Most bytes live at once, as far as placement has its way."""
-        return int(live_bytes(self.graph, range(len(self.graph.nodes)), self.known).max())
+        """Most bytes live at once, as far as placement has its way; layers that cannot be in bands, of which there is no choice, aside."""
+        live = live_bytes(self.graph, range(len(self.graph.nodes)), self.known)
+        steps = (step for step, node in enumerate(self.graph.nodes) if node.band is not None or row_windows(self.graph, node) is not None)
+        return max(int(live[step]) for step in steps)
 
     @cached_property
     def cycles(self) -> float:

@@ -78,6 +78,8 @@ def curve(graph: Graph, looking: Search, session: int) -> Curve:
         if further is None:
             break
         found.append(further)
+    if looking.least.bytes < found[-1].bytes:
+        found.append(looking.least)
     return Curve(macs(graph, looking.known), tuple(_point(graph, each, session) for each in _worthwhile(found)))
 
 

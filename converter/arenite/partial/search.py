@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappop, heappush
+from math import isqrt
 
 from arenite.graph import Graph, Node
 from arenite.partial.candidates import COPY_CYCLES, Candidate, Kind, amounts, calls, graph_cycles, kept_bytes, macs, with_less_scratch
@@ -20,7 +21,7 @@ from arenite.partial.estimate import Estimate
 from arenite.partial.groups import Group, stretches
 from arenite.partial.known import Known
 from arenite.partial.residency import live_bytes, slice_offset
-from arenite.partial.space import ONE_ARENA, Space
+from arenite.partial.space import ONE_ARENA, SHARES, Space
 from arenite.plan import MemoryPlan
 from arenite.variants import Offer
 
@@ -29,8 +30,10 @@ MOST_PLANS = 3
 """Candidates of a group that are given to the planner, for each of the shares below, where none keeps within the limit."""
 ROOM = (1.0, 0.95, 0.9, 0.85)
 """Parts of the limit that live bytes keep within. What they leave is for gaps: tensors do not always fill the arena."""
-RELAXED = (1.06, 1.13, 1.22, 1.33, 1.5, 1.75, 2.0, 2.5, 3.0)
-"""Where nothing keeps within the limit, what keeps within so much more: how much less than that is needed is worth knowing."""
+MOST_LIMITS = 8
+"""Limits that are tried for the least that is needed."""
+NEAREST = 1.02
+"""The least is near enough where nothing was found within this part less; and a limit so near to it is left nothing cheaper."""
 NEAR = 1.03
 """A plan that needs no more than this part of the limit is looked at again with patience."""
 MOST_WRITTEN = 100
@@ -104,24 +107,56 @@ class Search:
 
     def within(self, limit: int) -> Execution:
         """The cheapest execution found that needs `limit` bytes of the memories at most; where none does, the one that needs least."""
-        # Below what inputs or outputs take there is nothing to find: the best is looked for near that.
-        limit = max(
-            limit, *(sum(self.graph.tensors[name].bytes for name in set(names)) for names in (self.graph.inputs, self.graph.outputs))
-        )
+        # Below what cannot be in bands there is nothing to find: the best is looked for near that.
+        limit = max(limit, self._floor)
         found = self._plain
         if self._has_too_large_a_port:
             return found
-        for target in self.space.targets(limit):
+        for number, target in enumerate(self._targets(limit)):
             found = min(found, self._within(limit, target), key=lambda each: each.bytes)
-            if found.bytes <= limit:
-                return found
-        for share in RELAXED if len(self.space.memories) == 1 else ():
-            if int(limit * share) >= found.bytes:
+            if found.bytes <= limit or (number == 0 and self._knows_least and limit < self.least.bytes * NEAREST):
                 break
-            relaxed = int(limit * share)
-            nearer = self._within(relaxed, relaxed)
-            found = min(found, nearer, key=lambda each: each.bytes)
-        return found
+        return self.least if self._knows_least and found.bytes > limit else found
+
+    @cached_property
+    def least(self) -> Execution:
+        """The execution in one arena that needs the fewest bytes of those found, whatever it costs.
+
+        It depends on no limit, so that an error may name it as what would be enough: a search within that much finds it again.
+        """
+        best, low = self._plain, self._floor
+        for _ in range(MOST_LIMITS):
+            if best.bytes <= low * NEAREST:
+                break
+            limit = isqrt(low * best.bytes)
+            for target in self._targets(limit):
+                found = self._within(limit, target)
+                if found.groups or best.groups:
+                    break
+            low = low if found.bytes <= limit else limit
+            best = min(best, found, key=lambda each: each.bytes)
+        return best
+
+    @property
+    def _knows_least(self) -> bool:
+        """`least` is about the memory that there is."""
+        return len(self.space.memories) == 1
+
+    def _targets(self, limit: int) -> tuple[int, ...]:
+        """Bytes that are live at once at most, in turn, for an execution within `limit`."""
+        if not self._knows_least:
+            return self.space.targets(limit)
+        live = live_bytes(self.graph, range(len(self.graph.nodes)), self.known)
+        most = min(limit, max((int(live[step]) for step in _bandable(self.graph)), default=limit))
+        return (limit, *(int(most * share) for share in SHARES))
+
+    @cached_property
+    def _floor(self) -> int:
+        """Bytes that no execution in bands is below: inputs, outputs, and the layers that cannot be in bands."""
+        inside = set(_bandable(self.graph))
+        live = live_bytes(self.graph, range(len(self.graph.nodes)), self.known)
+        ports = (sum(self.graph.tensors[name].bytes for name in set(names)) for names in (self.graph.inputs, self.graph.outputs))
+        return max(*ports, *(int(live[step]) for step in range(len(live)) if step not in inside), 1)
 
     @property
     def _has_too_large_a_port(self) -> bool:
@@ -195,7 +230,10 @@ class Search:
     def _ways(self, graph: Graph, limit: int) -> list[_Way]:
         live = live_bytes(graph, range(len(graph.nodes)), self.known)
         steps = [step for step, node in enumerate(graph.nodes) if live[step] > limit or self._is_too_large(graph, node)]
-        steps = steps or [int(live.argmax())]
+        inside = _bandable(graph)
+        if inside and not set(steps) & set(inside):
+            # What is live is too much at most where no bands can be; or it is not, but cannot be placed.
+            steps = [max(inside, key=lambda step: int(live[step]))]
         found = []
         for nodes in _groups(graph, steps):
             for source in self._sources(graph, nodes, limit):
@@ -225,7 +263,8 @@ class Search:
 
     def _candidate(self, source: Graph, nodes: tuple[int, ...], kind: Kind, amount: int) -> Candidate:
         kernels = tuple(str(source.nodes[index].attributes.get("variant")) for index in nodes)
-        key = (len(source.nodes), source.nodes[nodes[0]].output, source.nodes[nodes[-1]].output, kernels, kind, amount)
+        before = tuple(node.output for node in source.nodes) if any(node.band for node in source.nodes) else ()
+        key = (before, source.nodes[nodes[0]].output, source.nodes[nodes[-1]].output, kernels, kind, amount)
         if key not in self._candidates:
             self._candidates[key] = Candidate(source, nodes, kind, amount, self.known)
         return self._candidates[key]
@@ -280,6 +319,11 @@ def copied_bytes(graph: Graph, memory: MemoryPlan) -> int:
                 total += size if apart(str(name), node.output, offset) else 0
                 offset += size
     return total
+
+
+def _bandable(graph: Graph) -> list[int]:
+    """Steps of layers that can be in bands, and are not yet."""
+    return [step for stretch in stretches(graph, range(len(graph.nodes))) for step in stretch if graph.nodes[step].band is None]
 
 
 def _groups(graph: Graph, steps: Sequence[int]) -> Iterator[tuple[int, ...]]:
