@@ -7,13 +7,17 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from arenite.emit import Program
 from arenite.emit.flat import serialize
+from arenite.emit.program import Storage
+from arenite.pipeline import ConvertOptions, convert
 
 HERE = Path(__file__).resolve().parent
+DIGITS = HERE.parents[1] / "models/digits_cnn/digits_cnn.onnx"
 RUNTIME = HERE.parents[1] / "runtime_c"
 TYPED_NODES = ("control", "typed_reductions", "typed_indexing", "typed_sampling", "typed_signals", "typed_recurrent", "integer_reductions")
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -74,6 +78,24 @@ def test_every_word_at_its_edges(fuzz: Callable[..., dict[str, int]]) -> None:
 @pytest.mark.parametrize("seed", range(10, 14))
 def test_many_mutations(fuzz: Callable[..., dict[str, int]], seed: int) -> None:
     assert fuzz(seed, 250_000, False)["files"] >= 250_000
+
+
+@pytest.mark.parametrize("optimize", ["balanced", "speed"])
+@pytest.mark.parametrize("apart", [-64, -16, 0, 16, 64])
+def test_scratch_memory_over_the_operand(driver: Path, tmp_path: Path, optimize: str, apart: int) -> None:
+    """A damaged file may say so of any kernel: copies into scratch memory are defined all the same."""
+    program = convert(DIGITS, ConvertOptions(output=tmp_path / "out", optimize=optimize)).program
+    tensors = list(program.tensors)
+    for call in program.calls:
+        if call.scratch is not None:
+            offset = max(0, tensors[call.inputs[0]].offset // 16 * 16 + apart)
+            tensors[call.scratch] = replace(tensors[call.scratch], offset=offset)
+    assert any(call.scratch is not None for call in program.calls)
+    sizes = tuple(max([t.offset + t.bytes for t in tensors if t.storage is Storage.REGION], default=0) for _ in program.memory_bytes)
+    (tmp_path / "moved.arn").write_bytes(serialize(replace(program, tensors=tuple(tensors), memory_bytes=sizes)))
+    done = subprocess.run([driver, "1", "0", "0", tmp_path / "moved.arn"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert "accepted 1" in done.stdout
 
 
 def test_programs_use_every_operator(program: Program) -> None:
