@@ -12,6 +12,7 @@ import pytest
 from arenite.pipeline import Conversion, ConvertOptions, convert
 from arenite.plan import check, plan
 from arenite.report import Limits, Report
+from arenite.report.bands_advice import bands_bytes
 from arenite.report.memory_advice import advice
 from arenite.report.memory_use import MemoryUse, memory_use
 from onnx import helper, numpy_helper, save
@@ -161,3 +162,21 @@ def test_bytes_that_bands_may_do_with(tmp_path: Path) -> None:
     assert match is not None and number(match[1]) < arena(plain).peak.bytes // 2
     limit = number(match[1]) * 9 // 8 + plain.session_bytes
     assert converted(tmp_path, "bands", limits=Limits(ram_bytes=limit)).report.ram_bytes <= limit
+
+
+@pytest.mark.parametrize("change", [{"form": "Transpose"}, {"form": "FullyConnected"}, {"output_shape": (3, 14, 14, 16)}])
+def test_bands_are_no_advice_for_what_cannot_be_in_bands(tmp_path: Path, change: dict[str, Any]) -> None:
+    """A Transpose makes an image, but a row of it needs all of its operand; images of a batch are not one stretch of rows."""
+    report = converted(tmp_path).report
+    assert any("--max-ram" in sentence for sentence in advice(report))
+    peak = arena(report).peak.step
+    layers = tuple(replace(layer, **change) if step == peak else layer for step, layer in enumerate(report.layers))
+    assert not any("--max-ram" in sentence for sentence in advice(replace(report, layers=layers)))
+
+
+def test_the_ram_that_bands_may_do_with_counts_the_session(tmp_path: Path) -> None:
+    plain = converted(tmp_path).report
+    said = next(sentence for sentence in advice(plain) if sentence.startswith("--max-ram SIZE"))
+    match = re.search(r"About ([\d,]+) bytes may do", said)
+    least = bands_bytes(plain, arena(plain))
+    assert match is not None and least is not None and number(match[1]) == least + plain.session_bytes

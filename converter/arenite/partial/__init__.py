@@ -4,6 +4,7 @@ A rewrite of the graph between the choice of kernels and the plan: every layer o
 result, with the same constants. Engines and runtime see ordinary layers. docs/partial-execution.md explains it.
 """
 
+from arenite.partial.bands import IN_BANDS
 from arenite.partial.candidates import Kind
 from arenite.partial.curve import Curve, curve
 from arenite.partial.fit import fit, moved_offers, search
@@ -12,6 +13,7 @@ from arenite.partial.space import ONE_ARENA, Space
 from arenite.partial.wording import peak, sentences, shortage
 
 __all__ = [
+    "IN_BANDS",
     "ONE_ARENA",
     "BandedGroup",
     "Curve",

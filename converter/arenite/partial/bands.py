@@ -21,6 +21,8 @@ _BINARY = ("Add", "Sub", "Mul", "Div", "Max", "Min", "Pow")
 _ELEMENTWISE = (*_BINARY, "PRelu", "Lookup", "Softmax", "Quantize", "Dequantize", *(operator.name for operator in FUNCTION))
 _ALONG_ROWS = ("Concat", "Slice")
 """Cut where they leave rows whole: Concat of channels or columns, Slice of them."""
+IN_BANDS = frozenset((*_WINDOWED, *_ELEMENTWISE, *_ALONG_ROWS))
+"""Operators that can be computed in bands."""
 
 
 @dataclass(frozen=True)

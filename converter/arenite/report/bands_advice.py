@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from arenite.partial import IN_BANDS
 from arenite.report.contents import Report
 from arenite.report.memory_use import MemoryUse, StepUse, occupied
 
@@ -19,10 +20,10 @@ def bands_bytes(report: Report, use: MemoryUse) -> int | None:
     by_step = {step.step: step for step in use.steps}
     peak, least = use.peak.step, use.peak.bytes
     for first in range(peak, max(peak - MOST_BEFORE, -1), -1):
-        if not _is_image(report, first):
+        if not can_be_in_bands(report, first):
             break
         for last in range(peak, min(peak + MOST_AFTER, len(report.layers))):
-            if not _is_image(report, last):
+            if not can_be_in_bands(report, last):
                 break
             if last > first:
                 others = max((step.bytes for step in use.steps if not first <= step.step <= last), default=0)
@@ -31,9 +32,13 @@ def bands_bytes(report: Report, use: MemoryUse) -> int | None:
     return least if least < use.peak.bytes else None
 
 
-def _is_image(report: Report, step: int) -> bool:
-    shape = report.layers[step].output_shape if 0 <= step < len(report.layers) else ()
-    return len(shape) == 4 and shape[1] > 1 and shape[2] > 1
+def can_be_in_bands(report: Report, step: int) -> bool:
+    """The layer makes an image, by an operator that makes rows of it as well."""
+    if not 0 <= step < len(report.layers):
+        return False
+    layer = report.layers[step]
+    shape = layer.output_shape
+    return layer.form in IN_BANDS and len(shape) == 4 and shape[0] == 1 and shape[1] > 1 and shape[2] > 1
 
 
 def _held(report: Report, by_step: Mapping[int, StepUse], first: int, last: int) -> int:

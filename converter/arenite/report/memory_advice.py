@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from arenite.report.bands_advice import bands_bytes
+from arenite.report.bands_advice import bands_bytes, can_be_in_bands
 from arenite.report.contents import Buffer, Report
 from arenite.report.memory_use import MemoryUse, StepUse, label, memory_use, occupied
 
@@ -86,13 +86,10 @@ def _bands(report: Report, use: MemoryUse) -> Iterator[str]:
         layer = report.layers[peak.step]
         if layer.band is not None:
             yield "A smaller --max-ram: bands of fewer rows, of more layers, or such that compute again what they share."
-        elif (
-            sum(size > 0 for _, size in report.memories) == 1
-            and len(layer.output_shape) == 4
-            and layer.output_shape[1] > 1
-            and layer.output_shape[2] > 1
-        ):
+        elif sum(size > 0 for _, size in report.memories) == 1 and can_be_in_bands(report, peak.step):
             least = bands_bytes(report, use)
+            if least is not None:
+                least += report.ram_bytes - use.bytes  # --max-ram counts the session, too
             yield (
                 "--max-ram SIZE: layers around the peak are executed in bands of rows, so that none of their tensors is ever whole."
                 + ("" if least is None else f" About {least:,} bytes may do; --ram-curve says what each size costs.")
