@@ -10,11 +10,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
 from arenite.emit import Program
 from arenite.emit.flat import serialize
 from arenite.emit.program import Storage
 from arenite.pipeline import ConvertOptions, convert
+from onnx import helper, numpy_helper
 
 HERE = Path(__file__).resolve().parent
 DIGITS = HERE.parents[1] / "models/digits_cnn/digits_cnn.onnx"
@@ -80,22 +83,50 @@ def test_many_mutations(fuzz: Callable[..., dict[str, int]], seed: int) -> None:
     assert fuzz(seed, 250_000, False)["files"] >= 250_000
 
 
-@pytest.mark.parametrize("optimize", ["balanced", "speed"])
-@pytest.mark.parametrize("apart", [-64, -16, 0, 16, 64])
-def test_scratch_memory_over_the_operand(driver: Path, tmp_path: Path, optimize: str, apart: int) -> None:
-    """A damaged file may say so of any kernel: copies into scratch memory are defined all the same."""
-    program = convert(DIGITS, ConvertOptions(output=tmp_path / "out", optimize=optimize)).program
+def recurrent(folder: Path, operator: str, gates: int) -> Path:
+    rng = np.random.default_rng(3)
+    shapes = {"w": (1, 8 * gates, 6), "r": (1, 8 * gates, 8)}
+    weights = [numpy_helper.from_array(rng.normal(0, 0.3, shape).astype(np.float32), name) for name, shape in shapes.items()]
+    node = helper.make_node(operator, ["x", "w", "r"], ["y", "h"], name="layer", hidden_size=8)
+    ports = [helper.make_tensor_value_info(name, 1, shape) for name, shape in (("x", [5, 1, 6]), ("y", [5, 1, 1, 8]), ("h", [1, 1, 8]))]
+    graph = helper.make_graph([node], "g", ports[:1], ports[1:], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), folder / "model.onnx")
+    return folder / "model.onnx"
+
+
+def with_scratch_over(program: Program, apart: int, *, results: bool) -> bytes:
+    """The file of `program`, damaged: scratch memory lies `apart` bytes from the first operand of its kernel, or from the last result."""
     tensors = list(program.tensors)
-    for call in program.calls:
-        if call.scratch is not None:
-            offset = max(0, tensors[call.inputs[0]].offset // 16 * 16 + apart)
-            tensors[call.scratch] = replace(tensors[call.scratch], offset=offset)
-    assert any(call.scratch is not None for call in program.calls)
+    calls = [call for call in program.calls if call.scratch is not None]
+    assert calls
+    for call in calls:
+        over = tensors[call.outputs[-1] if results else call.inputs[0]]
+        scratch = tensors[call.scratch or 0]
+        tensors[call.scratch or 0] = replace(scratch, offset=max(0, over.offset // 16 * 16 + apart))
     sizes = tuple(max([t.offset + t.bytes for t in tensors if t.storage is Storage.REGION], default=0) for _ in program.memory_bytes)
-    (tmp_path / "moved.arn").write_bytes(serialize(replace(program, tensors=tuple(tensors), memory_bytes=sizes)))
-    done = subprocess.run([driver, "1", "0", "0", tmp_path / "moved.arn"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
-    assert "accepted 1" in done.stdout
+    return serialize(replace(program, tensors=tuple(tensors), memory_bytes=sizes))
+
+
+@pytest.mark.parametrize(
+    ("operator", "options"),
+    [
+        ("", {"optimize": "balanced"}),
+        ("", {"optimize": "speed"}),
+        *((operator, {"precision": precision}) for operator in ("LSTM", "GRU", "RNN") for precision in ("int8", "int16", "float32")),
+    ],
+)
+def test_scratch_memory_over_operands_and_results(driver: Path, tmp_path: Path, operator: str, options: dict[str, str]) -> None:
+    """A damaged file may say so of any kernel: what is copied from and to scratch memory is defined all the same."""
+    model = recurrent(tmp_path, operator, {"LSTM": 4, "GRU": 3, "RNN": 1}[operator]) if operator else DIGITS
+    program = convert(model, ConvertOptions(output=tmp_path / "out", **options)).program
+    files = []
+    for apart in range(-64, 80, 16):
+        for results in (False, True):
+            files.append(tmp_path / f"{len(files)}.arn")
+            files[-1].write_bytes(with_scratch_over(program, apart, results=results))
+    for file in files:
+        done = subprocess.run([driver, "1", "0", "0", file], capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and "accepted 1" in done.stdout, done.stderr[-4000:]
 
 
 def test_programs_use_every_operator(program: Program) -> None:

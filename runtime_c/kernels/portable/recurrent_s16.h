@@ -63,7 +63,7 @@ static inline int64_t arn_part(arn_sum acc, int32_t multiplier, int32_t bias, in
 
 /* The state h of a step that the result of every step gets, and what it gets beyond a sequence's end. */
 static inline void arn_give(const arn_recurrent_sizes *p, const int16_t *h, arn_every *y) {
-    memcpy(y, h, (size_t)p->hidden * sizeof *y);
+    memmove(y, h, (size_t)p->hidden * sizeof *y); /* a damaged file may have the two overlap */
 }
 
 static inline void arn_give_nothing(const arn_recurrent_sizes *p, arn_every *y) {
