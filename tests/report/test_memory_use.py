@@ -185,3 +185,39 @@ def test_advice(report):
 @pytest.mark.parametrize(("part", "whole", "characters"), [(0, 80, 0), (80, 80, BAR), (40, 80, BAR // 2), (1, 1000, 0), (0, 0, 0)])
 def test_bars(part, whole, characters):
     assert len(bar(part, whole)) == characters
+
+
+def test_labels_are_not_written_over_each_other(report):
+    """Tensors that begin at one place, as a result over its operand, and a short one below: each name has its line, or there is none."""
+    names = ("operand", "result", "third")
+    over = tuple(Buffer(name, "activation", "arena", 0, 80 - 20 * i, 0, 2) for i, name in enumerate(names))
+    flat = Buffer("flat", "activation", "arena", 80, 4, 0, 2)
+    crowd = tuple(Buffer(f"crowded_{i}", "activation", "arena", 80, 10, 3, 3) for i in range(9))
+    picture = ElementTree.fromstring(memory_to_svg(replace(report, buffers=(*over, flat, *crowd), memories=(("arena", 100),))))
+    labels = [text for text in picture.findall("{*}text") if text.get("pointer-events") == "none"]
+    places = [(float(text.get("x", 0)), float(text.get("y", 0))) for text in labels]
+    written = [text.text for text in labels]
+    assert set(names) <= set(written) and 0 < sum("crowded" in str(name) for name in written) < 9
+    for i, (x, y) in enumerate(places):
+        assert not any(abs(x - other) < 5 and abs(y - line) < 11 for other, line in places[:i]), written[i]
+
+
+def test_names_of_memories_stay_as_they_are(report):
+    buffers = tuple(replace(buffer, memory="axiSRAM") for buffer in report.buffers)
+    named = replace(report, buffers=buffers, memories=(("axiSRAM", 80),))
+    text, page = text_of(render_memory_use(named)), memory_to_html(named)
+    assert "axiSRAM: bytes in use" in text and "<h2>axiSRAM</h2>" in page and "Axisram" not in page + text
+    assert "<h2>Arena</h2>" in memory_to_html(report)
+
+
+def test_no_layer_writes_scratch_memory_or_inputs(report):
+    buffers = (*report.buffers, Buffer("scratch of edge", "scratch", "arena", 60, 20, 0, 0))
+    page = memory_to_html(replace(report, buffers=buffers))
+    assert page.count('<td class="name">scratch of edge</td><td class="name"></td>') == 1
+
+
+def test_nothing_is_free_behind_what_reaches_to_the_end(report):
+    """An input at the end of the arena: from 80 of 80 bytes on is no offer."""
+    buffers = (*report.buffers, Buffer("late", "input", "arena", 70, 10, -1, 0))
+    text = text_of(render_memory_use(replace(report, buffers=buffers)))
+    assert "from 80 on" not in text and "no bytes are the application's" in text and "all of them while no input" in text

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from markupsafe import Markup
@@ -25,6 +26,8 @@ _WIDTH, _LEAST_COLUMN = 860, 14
 """Pixels of all steps together, and of one: long networks make wider pictures."""
 _CHARACTER = 6.7
 """Pixels, about, of a character of a label."""
+_LINE = 12
+"""Pixels of a label's height."""
 _TICKS = 4
 
 
@@ -47,6 +50,8 @@ class Drawn:
     title: str
     label: str
     """As much of the name as fits; empty where nothing does."""
+    line: float = 0.0
+    """Where the label is written, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ def arena_chart(report: Report, use: MemoryUse, number: int = 0, *, standalone: 
         right=_LEFT + columns * scale.column,
         top=_TOP,
         bottom=_TOP + _HEIGHT,
-        drawn=[_drawn(report, buffer, scale) for buffer in sorted(buffers, key=lambda b: -b.bytes)],
+        drawn=_labelled([_drawn(report, buffer, scale) for buffer in sorted(buffers, key=lambda b: -b.bytes)]),
         overlaps=[scale.rectangle(*shared) for shared in overlaps(buffers)],
         peak=Rectangle(scale.x(use.peak.step), _TOP, scale.column, _HEIGHT),
         peak_text=f"peak: step {use.peak.step}, {use.peak.bytes:,} bytes",
@@ -107,11 +112,30 @@ def _drawn(report: Report, buffer: Buffer, scale: Scale) -> Drawn:
     title = f"{buffer.name}: {buffer.kind}, bytes {buffer.offset}–{buffer.offset + buffer.bytes}, steps {buffer.first}–{buffer.last}"
     if name != buffer.name:
         title += f", written by {name}"
-    room = int((at.width - 4) / _CHARACTER) if at.height >= 12 else 0
+    room = int((at.width - 4) / _CHARACTER) if at.height > _LINE else 0
     name = "scratch" if buffer.kind == "scratch" else name
     # What is specific stands at the end of a layer's name.
     shown = name if len(name) <= room else f"…{name[1 - room :]}" if room >= 3 else ""
     return Drawn(at, COLOURS.get(buffer.kind, "#ffffff"), title, shown)
+
+
+def _labelled(drawn: Sequence[Drawn]) -> list[Drawn]:
+    """Labels one below the other where rectangles overlap, and none where there is no room for one more. The lowest rectangles come
+    first, for they have the least choice."""
+    found, taken = {}, list[Rectangle]()
+    for number, each in sorted(enumerate(drawn), key=lambda numbered: numbered[1].at.height):
+        width = len(each.label) * _CHARACTER
+        for line in range(int((each.at.height - 1) // _LINE) if each.label else 0):
+            place = Rectangle(each.at.x + 3, each.at.y + line * _LINE, width, _LINE)
+            if not any(_collide(place, other) for other in taken):
+                taken.append(place)
+                found[number] = replace(each, line=place.y + _LINE - 1)
+                break
+    return [found.get(number, replace(each, label="")) for number, each in enumerate(drawn)]
+
+
+def _collide(a: Rectangle, b: Rectangle) -> bool:
+    return a.x < b.x + b.width and b.x < a.x + a.width and a.y < b.y + b.height and b.y < a.y + a.height
 
 
 def _step_ticks(use: MemoryUse, scale: Scale) -> list[tuple[float, str, str]]:

@@ -44,6 +44,7 @@ def to_html(report: Report) -> str:
         layer_rows=layer_rows,
         symbols=picture.symbols,
         charts=arena_charts(report),
+        memory_title=wording.memory_title,
         largest_macs=max([layer.macs for layer in report.layers], default=0) or 1,
         colours=COLOURS,
     )

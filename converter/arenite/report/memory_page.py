@@ -11,7 +11,7 @@ from arenite.report import wording
 from arenite.report.arena_chart import COLOURS, arena_chart, arena_charts
 from arenite.report.contents import Report
 from arenite.report.memory_advice import advice
-from arenite.report.memory_use import MemoryUse, label, memory_use
+from arenite.report.memory_use import MemoryUse, memory_use, writer
 from arenite.report.page import render_page
 
 _TEMPLATE = Path(__file__).parent / "templates" / "memory.html.j2"
@@ -25,7 +25,8 @@ def memory_to_html(report: Report) -> str:
         arena=wording.arena(report),
         charts=arena_charts(report),
         peak=wording.peak,
-        label=label,
+        writer=writer,
+        title=wording.memory_title,
         advice=advice(report),
         free=wording.free(report),
         operator_name=wording.operator_name,

@@ -11,7 +11,7 @@ from rich.text import Text
 from arenite.report import wording
 from arenite.report.contents import Report
 from arenite.report.memory_advice import advice
-from arenite.report.memory_use import MemoryUse, StepUse, label, memory_use
+from arenite.report.memory_use import MemoryUse, StepUse, memory_use, writer
 
 BAR = 48
 """Characters of a memory that is full."""
@@ -32,7 +32,7 @@ def render_memory_use(report: Report) -> Iterator[RenderableType]:
 
 
 def _timeline(report: Report, use: MemoryUse) -> Table:
-    table = _table(f"{use.name.capitalize()}: bytes in use, step by step")
+    table = _table(f"{wording.memory_title(use)}: bytes in use, step by step")
     table.add_column("step", justify="right")
     table.add_column("layer", overflow="fold")
     table.add_column("operator", overflow="fold")
@@ -69,14 +69,13 @@ def _lives(report: Report, peak: StepUse) -> Table:
     table.add_column("steps", justify="right")
     table.add_column("in place of", overflow="fold")
     for buffer in peak.buffers:
-        writer = label(report, buffer)
         table.add_row(
             f"{buffer.offset:,}",
             f"{buffer.offset + buffer.bytes:,}",
             f"{buffer.bytes:,}",
             buffer.kind,
             Text(buffer.name),
-            Text(writer if writer != buffer.name else ""),
+            Text(writer(report, buffer)),
             f"{buffer.first}–{buffer.last}",
             Text(buffer.alias_of or ""),
         )

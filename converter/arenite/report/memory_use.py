@@ -62,6 +62,12 @@ def label(report: Report, buffer: Buffer) -> str:
     return next((layer.name for layer in report.layers if layer.output == buffer.name), buffer.name)
 
 
+def writer(report: Report, buffer: Buffer) -> str:
+    """The layer that writes a buffer; empty where none does, or is named after it."""
+    name = label(report, buffer)
+    return "" if name == buffer.name else name
+
+
 def layer_at(report: Report, step: int) -> str:
     """The layer that runs, with its rows where it is executed in bands, or when it is, in words."""
     if step < 0:

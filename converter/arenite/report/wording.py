@@ -68,15 +68,17 @@ def peak(use: MemoryUse) -> str:
 def free(report: Report) -> str:
     """What of the arena an application may use between invocations."""
     use = memory_use(report)[0]
+    some = f"the arena's bytes from {use.between:,} on are the application's"
+    if use.between >= use.bytes:
+        some = "no bytes are the application's, for inputs, outputs or states reach to the end of the arena"
     if use.kept:
-        return (
-            f"Between invocations the arena's bytes from {use.between:,} on are the application's; while no input or output is needed, all "
-            f"but the {use.kept:,} bytes of states."
-        )
-    return (
-        f"Between invocations the arena's bytes from {use.between:,} on are the application's, and all of them while no input or output is "
-        "needed."
-    )
+        return f"Between invocations {some}; while no input or output is needed, all but the {use.kept:,} bytes of states."
+    return f"Between invocations {some}{';' if use.between >= use.bytes else ', and'} all of them while no input or output is needed."
+
+
+def memory_title(use: MemoryUse) -> str:
+    """At the beginning of a title: memories keep the names that their user gave them."""
+    return use.name.capitalize() if use.name == "arena" else use.name
 
 
 def edges(report: Report) -> str | None:
