@@ -21,6 +21,7 @@ from partial.banded import random_samples
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("ARENITE_DATA") or native_root().parent / "shared" / "data")
 MCUNET = DATA / "models/tflite/mcunet_vww.onnx"
+DOCUMENTED = (ROOT / "docs/partial-execution.md").read_text(encoding="utf-8")
 YUNET = DATA / "models/repo/yunet_n_320.onnx"
 ENGINES = ("numpy", "c", "compiled")
 
@@ -81,6 +82,27 @@ def test_what_an_error_names_for_yunet_is_enough(tmp_path: Path) -> None:
     assert told is not None and int(told[1]) <= 512_052
     found = convert(YUNET, ConvertOptions(output=tmp_path / "out", limits=Limits(ram_bytes=int(told[1]))))
     assert found.report.ram_bytes <= int(told[1])
+
+
+def slower(model: Path, ram: int, folder: Path) -> tuple[float, float]:
+    """Per cent more instructions that a Cortex-M4 executes with `--max-ram ram`, as the documents have measured them, and the estimate."""
+    row = re.search(rf"\| {model.stem} \| [\d,]+ \| {ram:,} \| [\d,]+ \| \+([\d.]+) % \|", DOCUMENTED)
+    found = convert(model, ConvertOptions(output=folder / "bands", limits=Limits(ram_bytes=ram)))
+    note = re.search(r"about ([\d.]+) % slower \(estimated\)", " ".join(found.report.notes))
+    assert row is not None and note is not None
+    return float(row[1]), float(note[1])
+
+
+@pytest.mark.parametrize(("network", "ram"), [("ic01", 22_000), ("ic01", 19_000), ("vww01", 28_900)])
+def test_estimates_are_near_what_is_measured(zoo: Path, network: str, ram: int, tmp_path: Path) -> None:
+    measured, estimated = slower(zoo / f"{network}.onnx", ram, tmp_path)
+    assert abs(estimated - measured) <= 0.5 and 0.8 * measured <= estimated <= 1.25 * measured
+
+
+@pytest.mark.skipif(not MCUNET.is_file(), reason=f"needs the real networks: no {MCUNET} (ARENITE_DATA says where they are)")
+def test_the_estimate_of_mcunet_is_near_what_is_measured(tmp_path: Path) -> None:
+    measured, estimated = slower(MCUNET, 27_100, tmp_path)
+    assert abs(estimated - measured) <= 0.2
 
 
 def test_vww01_copies_no_more_than_it_keeps(zoo: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -21,10 +21,12 @@ INPUT_ROWS = (32, 16, 8, 4, 2, 1)
 """By how many rows bands with line buffers may move down their operands."""
 BANDS = (2, 3, 4, 6, 8, 12, 16)
 """Into how many bands results are cut whose halos are computed again."""
-COPY_CYCLES = 0.75
+COPY_CYCLES = 0.6
 """Of a byte that is copied."""
-CALL_CYCLES = 300
-"""Of a kernel call, around its loops."""
+COPY_CALL_CYCLES = 330
+"""Of rows that are copied, around the bytes."""
+CALL_CYCLES = 450
+"""Of a kernel call, around its loops: 320 to 615, measured."""
 
 
 class Kind(Enum):
@@ -82,21 +84,26 @@ def macs(graph: Graph, known: Known) -> int:
     return sum(known.of(graph, node).macs for node in graph.nodes)
 
 
-def kept_bytes(graph: Graph) -> int:
+def copying_cycles(sizes: Collection[int]) -> float:
+    """Of rows of so many bytes each that are copied."""
+    return COPY_CYCLES * sum(sizes) + COPY_CALL_CYCLES * len(sizes)
+
+
+def kept_rows(graph: Graph) -> list[int]:
     """Bytes of rows that windows hand on to the next, which are copied."""
     joined = {name for node in graph.nodes if node.op == "Concat" and node.band is not None for name in node.inputs}
     outside = {node.band.tensor for node in graph.nodes if node.band is not None and node.op not in ("Slice", "Concat")}
-    return sum(
+    return [
         graph.tensors[node.output].bytes
         for node in graph.nodes
         if node.op == "Slice" and node.output in joined and node.band is not None and node.band.tensor in outside
-    )
+    ]
 
 
 def graph_cycles(graph: Graph, known: Known) -> float:
     """Estimated, of the layers that partial execution changes: products, copies and calls."""
     spent = sum(known.of(graph, node).cycles for node in graph.nodes)
-    return COPY_CYCLES * kept_bytes(graph) + CALL_CYCLES * calls(graph) + spent
+    return copying_cycles(kept_rows(graph)) + CALL_CYCLES * calls(graph) + spent
 
 
 def calls(graph: Graph) -> int:

@@ -16,7 +16,7 @@ from heapq import heappop, heappush
 from math import isqrt
 
 from arenite.graph import Graph, Node
-from arenite.partial.candidates import COPY_CYCLES, Candidate, Kind, amounts, calls, graph_cycles, kept_bytes, macs, with_less_scratch
+from arenite.partial.candidates import Candidate, Kind, amounts, calls, copying_cycles, graph_cycles, kept_rows, macs, with_less_scratch
 from arenite.partial.estimate import Estimate
 from arenite.partial.groups import Group, stretches
 from arenite.partial.known import Known
@@ -217,11 +217,13 @@ class Search:
             fitting = sorted(ways, key=lambda way: way.bytes)[: MOST_PLANS * len(ROOM)]
         for number, way in enumerate(fitting):
             heappush(queue, (way.cycles, number, way))
-        while queue and written < MOST_WRITTEN:
+        while queue:
             _, number, found = heappop(queue)
             if isinstance(found, Candidate):
                 yield found
                 continue
+            if written == MOST_WRITTEN:
+                continue  # what is written is looked at still
             candidate = self._candidate(found.source, found.nodes, found.kind, found.amount)
             written += 1
             self.progress(written, min(MOST_WRITTEN, len(fitting)))
@@ -273,14 +275,15 @@ class Search:
         graph = candidate.graph
         group = BandedGroup(tuple(candidate.source.nodes[index].output for index in candidate.nodes), candidate.kind, candidate.amount)
         plain, memory = graph_cycles(self.graph, self.known), self.make_plan(graph, limit, thorough)
-        copied = max(copied_bytes(graph, memory) - copied_bytes(self.graph, self.plain), 0)
+        moved, before = copied_rows(graph, memory), copied_rows(self.graph, self.plain)
+        copying = copying_cycles(moved) - copying_cycles(before) - copying_cycles(kept_rows(graph))
         return Execution(
             graph=graph,
             plan=memory,
             groups=(*current.groups, group),
             extra_macs=macs(graph, self.known) - macs(self.graph, self.known),
-            copied_bytes=copied,
-            slowdown=(candidate.cycles + COPY_CYCLES * (copied - kept_bytes(graph)) - plain) / plain if plain else 0.0,
+            copied_bytes=max(sum(moved) - sum(before), 0),
+            slowdown=(candidate.cycles + copying - plain) / plain if plain else 0.0,
             calls=calls(graph) - calls(self.graph),
             space=self.space,
         )
@@ -300,9 +303,9 @@ class _Way:
     """At least, about."""
 
 
-def copied_bytes(graph: Graph, memory: MemoryPlan) -> int:
-    """Of the Slices and Concats of rows, what does not lie in place."""
-    total, places = 0, memory.placements
+def copied_rows(graph: Graph, memory: MemoryPlan) -> list[int]:
+    """Bytes of the Slices and Concats of rows, of each that does not lie in place."""
+    found, places = [], memory.placements
 
     def apart(part: str, whole: str, offset: int) -> bool:
         if part not in places or whole not in places:
@@ -310,15 +313,16 @@ def copied_bytes(graph: Graph, memory: MemoryPlan) -> int:
         return (places[part].memory, places[part].offset) != (places[whole].memory, places[whole].offset + offset)
 
     for node in graph.nodes:
-        if node.op == "Slice" and (start := slice_offset(graph, node)) is not None:
-            total += graph.tensors[node.output].bytes if apart(node.output, node.input, start) else 0
+        if node.op == "Slice" and (start := slice_offset(graph, node)) is not None and apart(node.output, node.input, start):
+            found.append(graph.tensors[node.output].bytes)
         if node.op == "Concat":
             offset = 0
             for name in node.inputs:
                 size = graph.tensor(name).bytes
-                total += size if apart(str(name), node.output, offset) else 0
+                if apart(str(name), node.output, offset):
+                    found.append(size)
                 offset += size
-    return total
+    return found
 
 
 def _bandable(graph: Graph) -> list[int]:

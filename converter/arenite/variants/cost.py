@@ -115,12 +115,13 @@ def _paired(graph: Graph, node: Node, variant: str) -> float:
 
 def _winograd(graph: Graph, node: Node, tile: int) -> float:
     """dsp/winograd_core.S, for a block of outputs and a pair of tiles: 15 cycles a step of two positions, 16 of the others, 50 a position
-    around them; 16 cycles an output made of the sums. Four channels of a tile of inputs are transformed in 62 or 95 cycles, and copied."""
+    around them; 16 cycles an output made of the sums. A row of inputs is padded and copied; four channels of a tile of it are transformed
+    in 62 or 95 cycles; two rows of three are written once more, position by position."""
     _, height, width, filters = graph.tensor(node.output).shape
     depth = graph.tensor(node.input).shape[3]
     pairs, steps = -(-width // (2 * tile)), 1.5 * depth
     block = 2 * 15 * steps + tile * 16 * steps + (tile + 2) * 50 + 8 * tile * 17
-    row = 2 * depth / 4 * (62 if tile == 2 else 95) + (tile + 2) * (1.1 * depth + 8)
+    row = 40 + 2 * depth / 4 * (62 if tile == 2 else 95) + (tile + 2) * (2.7 * depth + 45) + 1.6 * 2 * tile * depth
     return float(pairs * (height * -(-filters // 4) * block + (height + 2) * row))
 
 
@@ -153,12 +154,14 @@ def _tap_pairs(graph: Graph, node: Node) -> float:
 
 def _planes(graph: Graph, node: Node) -> float:
     """dsp/depthwise_core.S: 60 cycles for four outputs (stride 2: 68), 24 around a strip of two rows, 60 a channel and run of strips; 17 a
-    column of four channels and two rows."""
+    column of four channels and two rows, of which a call lays out one pair before its first strip, and 30 a channel besides; 15 a column
+    of all lanes that are filled with padding at first."""
     _, height, width, channels = graph.tensor(node.output).shape
     stride = int(node.attributes["strides"][0])
     columns, strips = (width - 1) * stride + 3, -(-height // 2)
     run = planes_strips(height, width, stride)
-    return channels * strips * ((15 if stride == 1 else 17) * 2 * width + 24 + 60 / run + stride * columns * 17 / 4)
+    strip = (15 if stride == 1 else 17) * 2 * width + 24 + 60 / run + stride * columns * 17 / 4
+    return channels * (strips * strip + columns * 17 / 4 + 30) + 15 * (run * stride + 1) * columns
 
 
 def _outputs(graph: Graph, node: Node) -> int:
