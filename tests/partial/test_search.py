@@ -15,6 +15,7 @@ from arenite.frontend import load
 from arenite.graph import OPERATORS, Graph
 from arenite.partial import Execution, Kind, Search, curve, fit, search, sentences, shortage
 from arenite.partial.candidates import kept_rows
+from arenite.partial.curve import Curve, Point
 from arenite.partial.search import ESTIMATED, MOST_WRITTEN
 from arenite.passes import optimize
 from arenite.pipeline import ConvertOptions, convert
@@ -26,6 +27,7 @@ from onnx import TensorProto, helper, numpy_helper
 from partial.banded import built, outputs, random_samples
 
 FEATURES = frozenset({"dsp"})
+DIGITS = Path(__file__).resolve().parents[2] / "models/digits_cnn/digits_cnn.onnx"
 
 
 def mobile_block(folder: Path) -> Graph:
@@ -159,6 +161,31 @@ def test_curve_goes_down_and_has_three_forms(block: Graph) -> None:
     assert all(f"{each:,}" in shown.to_text() for each in ram)
     circles = ET.fromstring(shown.to_svg()).findall("{http://www.w3.org/2000/svg}circle")
     assert len(circles) == len(ram)
+
+
+def test_curve_ends_with_the_least_that_is_found(tmp_path: Path) -> None:
+    """Which may be but a little less: 1,280 bytes of digits_cnn, where the steps ask for 1,279."""
+    found = convert(DIGITS, ConvertOptions(output=tmp_path / "out", ram_curve=True)).curve
+    assert found is not None
+    with pytest.raises(PlanError) as raised:
+        convert(DIGITS, ConvertOptions(output=tmp_path / "out", limits=Limits(ram_bytes=100)))
+    least = min(point.ram_bytes for point in found.points)
+    assert f"--max-ram {least}: the least that was found" in str(raised.value)
+    alone = replace(found, points=found.points[:1])
+    assert "was found that needs less" in alone.to_text() and "was found" not in found.to_text()
+
+
+def test_labels_of_the_curve_are_not_written_over_each_other() -> None:
+    points = [(35_604, 0.0), (30_148, 0.003), (22_132, 0.017), (22_000, 0.0171), (18_772, 0.032), (13_300, 0.822)]
+    shown = Curve(1000, tuple(Point(ram, 0, 0, slower, 0, ()) for ram, slower in points))
+    picture = ET.fromstring(shown.to_svg())
+    for kind, least in (("ram", 4), ("slower", 2)):
+        labels = [text for text in picture.findall("{*}text") if text.get("class") == kind]
+        places = [(float(text.get("x", 0)), float(text.get("y", 0))) for text in labels]
+        assert len(places) >= least
+        for i, (x, y) in enumerate(places):
+            assert not any(abs(x - other) < 40 and abs(y - line) < 12 for other, line in places[:i]), labels[i].text
+    assert len(picture.findall("{*}circle")) == len(points)
 
 
 def test_progress_is_told_and_ends(block: Graph) -> None:

@@ -13,10 +13,12 @@ from arenite.partial.search import Execution, Search
 from arenite.partial.wording import group_text
 
 STEPS = (0.85, 0.93)
-"""The next point is to need less than this part of the arena of the one before: the first of these that can be had."""
+"""The next point is to need less than this part of the arena of the one before: the first of these that can be had, or the least."""
 MOST_POINTS = 8
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 640, 360, 80, 40, 20, 50
 """Of the picture, and its margins."""
+CHARACTER, LABEL, LINE = 7, 46, 13
+"""Pixels of a character, and of a label across and down: what would lie over another is left to the title that a point has."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class Curve:
         for point in self.points:
             how = "; ".join(point.how) or "nothing"
             lines.append(f"{point.ram_bytes:>12,} {point.extra_macs:>12,} {point.copied_bytes:>14,} {point.slowdown:>8.1%}  {how}")
+        if len(self.points) == 1:
+            lines.append("No execution in bands of rows was found that needs less.")
         return "\n".join(lines)
 
     def to_svg(self) -> str:
@@ -72,14 +76,16 @@ def curve(graph: Graph, looking: Search, session: int) -> Curve:
     """From the plain execution of `graph` down to the least RAM that is found. `session`: bytes beside the arena."""
     found = [Execution(graph, looking.plain)]
     while len(found) < MOST_POINTS:
-        smaller = (looking.within(int(found[-1].bytes * step)) for step in STEPS)
-        limits = (int(found[-1].bytes * step) for step in STEPS)
-        further = next((each for each, limit in zip(smaller, limits, strict=True) if each.bytes <= limit), None)
-        if further is None:
+        least = found[-1]
+        for step in STEPS:
+            limit = int(found[-1].bytes * step)
+            further = looking.within(limit)
+            least = min(least, further, key=lambda each: each.bytes)
+            if further.bytes <= limit:
+                break
+        if least is found[-1]:
             break
-        found.append(further)
-    if looking.least.bytes < found[-1].bytes:
-        found.append(looking.least)
+        found.append(least)
     return Curve(macs(graph, looking.known), tuple(_point(graph, each, session) for each in _worthwhile(found)))
 
 
@@ -115,11 +121,19 @@ def _svg(shown: Curve) -> list[str]:
     ]
     steps = " ".join(f"{'M' if number == 0 else 'L'}{x},{y}" for number, (x, y) in enumerate(map(at, points)))
     lines.append(f'<path d="{steps}" fill="none" stroke="#1f77b4"/>')
+    labels: list[tuple[float, float]] = []
+    ticks: list[float] = []
     for point in points:
         x, y = at(point)
         how = "; ".join(point.how) or "the plain execution"
         title = f"{point.ram_bytes:,} bytes, {point.extra_macs:,} extra MACs, {point.copied_bytes:,} bytes copied: {how}"
         lines.append(f'<circle cx="{x}" cy="{y}" r="4" fill="#1f77b4"><title>{escape(title)}</title></circle>')
-        lines.append(f'<text x="{x + 6}" y="{y - 6}">{point.ram_bytes:,}</text>')
-        lines.append(f'<text x="{x}" y="{base + 16}" text-anchor="middle">{point.slowdown:.1%}</text>')
+        right = x + 6 + CHARACTER * len(f"{point.ram_bytes:,}") <= WIDTH
+        if not any(abs(x - other) < LABEL and abs(y - line) < LINE for other, line in labels):
+            labels.append((x, y))
+            anchor = "" if right else ' text-anchor="end"'
+            lines.append(f'<text class="ram" x="{x + 6 if right else WIDTH - 2}" y="{y - 6}"{anchor}>{point.ram_bytes:,}</text>')
+        if not any(abs(x - other) < LABEL for other in ticks):
+            ticks.append(x)
+            lines.append(f'<text class="slower" x="{x}" y="{base + 16}" text-anchor="middle">{point.slowdown:.1%}</text>')
     return [*lines, "</svg>"]
