@@ -97,3 +97,33 @@ def test_int8_ports_do_not_go_with_it(tmp_path):
 def test_a_name_that_no_layer_has(tmp_path):
     with pytest.raises(QuantizationError, match=r"--int16-layer pointwize: no layer has this name\. Similar ones: pointwise"):
         converted(tmp_path, int16_layers=("pointwize",))
+
+
+@pytest.mark.parametrize("precision", ["int16", "int16x8"])
+@pytest.mark.parametrize(
+    ("weights", "bias"),
+    [(1.0, 1e9), (1.0, 1e30), (1e-40, 0.1), (0.0, 1e-3)],
+    ids=["bias of 1e9", "bias of 1e30", "weights of 1e-40", "no weights"],
+)
+def test_a_bias_that_dwarfs_the_weights(tmp_path, precision, weights, bias):
+    """It is kept: weights that come to nothing beside it may be coarse."""
+    rng = np.random.default_rng(5)
+    w = rng.standard_normal((6, 4)).astype(np.float32)
+    w[2] *= weights
+    b = np.full(6, 1e-3, np.float32)
+    b[2] = bias
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [helper.make_node("Gemm", ["x", "w", "b"], ["y"], name="dense", transB=1)],
+        "g",
+        [value("x", TensorProto.FLOAT, [1, 4])],
+        [value("y", TensorProto.FLOAT, [1, 6])],
+        initializer=[numpy_helper.from_array(w if weights else w * 0, "w"), numpy_helper.from_array(b, "b")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "m.onnx")
+    np.savez(tmp_path / "x.npz", x=1e4 * rng.standard_normal((10, 1, 4)).astype(np.float32))
+    conversion = convert(tmp_path / "m.onnx", ConvertOptions(precision=precision, calibration=tmp_path / "x.npz", output=tmp_path / "out"))
+    assert variants(conversion)["dense"].startswith("int16")
+    found = verify(tmp_path / "m.onnx", tmp_path / "out", tmp_path / "x.npz", engines=HOST)
+    assert found.agree, found.mismatches
+    assert min(result.sqnr_db for result in found.engines.values()) > 45  # weights of 8 bits leave some 50

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from arenite.graph import DType, Expression, Graph, Node, Quantization, Tensor
 from arenite.graph.operators import UNBOUNDED
 from arenite.quantize.int16_choice import LARGEST, WEIGHTS, Int16Choice, Weights
+from arenite.quantize.lower_linear import DEAD_MULTIPLIER, LARGEST_SCALE
 from arenite.quantize.lower_movement import CARRYING, LARGEST_COUNT
 from arenite.quantize.lowering import geometry
 from arenite.quantize.multipliers import mean_multiplier, pairs_of, quantize_steps, scale_of, sum_multipliers, wide_multipliers
@@ -26,7 +27,8 @@ from arenite.quantize.scales import SMALLEST_SCALE, representable, symmetric_int
 
 MULTIPLIER_BITS = 15
 BIAS_LIMIT = 1 << 46
-"""Of a bias in steps: beyond it the output is saturated, or no weight matters."""
+"""Of a bias in steps: beyond it the output is saturated whatever the weights add, where it comes to SATURATING steps of the output."""
+SATURATING = 1 << 18
 MOST_TAPS = 1 << 15
 """Of a sum: with BIAS_LIMIT it stays below 2^47."""
 TABLE_POINTS = 513
@@ -104,13 +106,14 @@ class Int16Layers:
         x = self._operand(node, 0)
         if x is None:
             return False
-        weights, scale = self._weights(node, rows)
+        y = self._result_quantization(node)
+        sums = np.zeros(len(rows)) if bias is None else bias.astype(np.float64).reshape(-1)
+        weights, scale = self._weights(node, rows, scale_of(y) / scale_of(x.quantization))
+        scale = _with_room(scale, sums, scale_of(x.quantization), scale_of(y))
         channels = scale.astype(np.float64)
         steps = np.clip(np.rint(rows / channels[:, None]), -weights.largest, weights.largest)
         moved = (weight.shape[axis], *(size for i, size in enumerate(weight.shape) if i != axis))
         stored = np.moveaxis(steps.reshape(moved), 0, axis).astype(weights.dtype)
-        y = self._result_quantization(node)
-        sums = np.zeros(len(rows)) if bias is None else bias.astype(np.float64).reshape(-1)
         sums = np.clip(np.rint(sums / (scale_of(x.quantization) * channels)), -BIAS_LIMIT, BIAS_LIMIT).astype(np.int64)
         pairs = pairs_of(scale_of(x.quantization) * channels / scale_of(y), MULTIPLIER_BITS)
         operands = (
@@ -122,8 +125,9 @@ class Int16Layers:
         self._emit(node, node.op, operands, y, weights.variant, input_zero_point=0, output_zero_point=0, shift=0)
         return True
 
-    def _weights(self, node: Node, rows: NDArray[np.float64]) -> tuple[Weights, NDArray[np.float32]]:
-        """How the weights are stored, and their scales: those of the model where it has them."""
+    def _weights(self, node: Node, rows: NDArray[np.float64], ratio: float) -> tuple[Weights, NDArray[np.float32]]:
+        """How the weights are stored, and their scales: those of the model where it has them; of a channel without weights one that suits
+        its bias, `ratio` being the output's scale over the input's."""
         largest = np.abs(rows).max(axis=1, initial=0.0)
         annotation = self.source.tensor(node.inputs[1]).quantization
         if annotation is not None and annotation.axis in (None, OUTPUT_AXIS[node.op]) and np.all(annotation.scale > 0):
@@ -133,7 +137,8 @@ class Int16Layers:
                 if most <= weights.largest:
                     return weights, scale
         weights = self.choice.weights
-        return weights, np.maximum(np.where(largest > 0, largest, 1.0) / weights.largest, SMALLEST_SCALE).astype(np.float32)
+        own = np.where(largest > 0, largest / weights.largest, DEAD_MULTIPLIER * ratio)
+        return weights, np.clip(own, SMALLEST_SCALE, LARGEST_SCALE).astype(np.float32)
 
     def _binary(self, node: Node) -> bool:
         a, b = self._operand(node, 0), self._operand(node, 1)
@@ -299,6 +304,18 @@ def without_zero_point(annotation: Quantization) -> Quantization:
     """The steps of 16 bits that hold what the annotation's do with zero point 0: its own, or, where its values lie to one side so far that
     they are beyond 32767 of these, steps of twice the size."""
     return Quantization.per_tensor(np.float32(annotation.scale) * np.float32(2 if annotation.is_one_sided else 1), 0)
+
+
+def _with_room(scale: NDArray[np.float32], bias: NDArray[np.float64], x: float, y: float) -> NDArray[np.float32]:
+    """`scale` of the channels' weights, doubled where the bias is beyond BIAS_LIMIT and at that limit would not saturate the output: the
+    weights come to nothing beside such a bias."""
+    result = scale.copy()
+    while True:
+        channels = result.astype(np.float64)
+        lost = (np.abs(bias) > BIAS_LIMIT * x * channels) & (BIAS_LIMIT * x * channels < SATURATING * y)
+        if not np.any(lost):
+            return result
+        result[lost] *= np.float32(2)
 
 
 @dataclass(frozen=True)
