@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,7 +69,8 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> No
             path = temporary / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(contents)
-        _replace(target, temporary)
+        with _uninterrupted():
+            _replace(target, temporary)
     except OSError as error:
         raise _unwritable(folder, error) from error
     finally:
@@ -135,6 +138,19 @@ def _replace(target: Path, new: Path) -> None:
             f"{target} is written, but your own files could not be moved back into it ({error}): they are in {old}"
         ) from error
     shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C does nothing: between two renames there is no folder, and then files of the user's are on their way."""
+    if threading.current_thread() is not threading.main_thread():  # which alone has to do with signals
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
 
 
 def _make_parents(folder: Path, made: list[Path]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -125,3 +127,23 @@ def test_two_models_in_a_folder(tmp_path):
     write_folder(tmp_path / "out", files_named("a.arn", "b.arn"), force=False)
     with pytest.raises(ArtifactError, match=r"a\.arn, b\.arn"):
         read_artifact(tmp_path / "out")
+
+
+def test_ctrl_c_between_two_renames(tmp_path, monkeypatch):
+    """Whenever it comes while the folder is being replaced: the new one is there, with the user's files, and nothing beside it."""
+    out = tmp_path / "out"
+    write_folder(out, files_named("m.arn", mark="old"), force=False)
+    (out / "mine.txt").write_text("mine")
+    rename = Path.rename
+
+    def interrupted(self: Path, to: Path) -> Path:
+        os.kill(os.getpid(), signal.SIGINT)
+        return rename(self, to)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    new = files_named("m.arn", mark="new")
+    write_folder(out, new, force=False)
+    assert contents(out) == {**new, "mine.txt": b"mine"} and list(tmp_path.iterdir()) == [out]
+    with pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5)

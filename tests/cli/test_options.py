@@ -14,7 +14,7 @@ def test_sizes(text, size):
     assert parse_size(text, "--max-ram") == size
 
 
-@pytest.mark.parametrize("text", ["", "k", "-1", "1.5k", "64 k", "64kB", "1G", "0x10"])
+@pytest.mark.parametrize("text", ["", "k", "-1", "1.5k", "64 k", "64kB", "1G", "0x10", "２０００", "32KiB", "1e3"])
 def test_no_sizes(text):
     with pytest.raises(typer.BadParameter):
         parse_size(text, "--max-ram")

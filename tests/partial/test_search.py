@@ -231,3 +231,11 @@ def test_layers_with_several_results_may_be_joined(tmp_path: Path) -> None:
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
     with pytest.raises(PlanError, match="the least that was found"):
         convert(path, ConvertOptions(precision="float32", output=tmp_path / "out", limits=Limits(ram_bytes=100)))
+
+
+def test_a_number_at_the_peak_has_words(tmp_path: Path) -> None:
+    ports = [helper.make_tensor_value_info(name, 1, []) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node("Abs", ["x"], ["y"], name="abs")], "g", ports[:1], ports[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "abs.onnx")
+    with pytest.raises(PlanError, match=r"abs \(Lookup; a number of 1 bytes, a number of 1 bytes"):
+        convert(tmp_path / "abs.onnx", ConvertOptions(output=tmp_path / "out", limits=Limits(ram_bytes=1)))

@@ -60,7 +60,7 @@ def parse_size(value: str | None, option: str) -> int | None:
     """`65536`, `64k` (65,536 bytes), `1M` (1,048,576). Raises typer.BadParameter."""
     if value is None:
         return None
-    match = re.fullmatch(r"(\d+)([kKmM]?)", value)
+    match = re.fullmatch(r"([0-9]+)([kKmM]?)", value)
     if match is None:
         raise typer.BadParameter(f"{value!r} is no size: write bytes, or 64k (65,536 bytes), or 1M", param_hint=option)
     return int(match[1]) * _FACTORS[match[2].lower()]
@@ -70,7 +70,7 @@ def parse_count(value: str | None, option: str) -> int | None:
     """`2500000`, `250k` (250,000), `2.5M` (2,500,000). Raises typer.BadParameter."""
     if value is None:
         return None
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kKmM]?)", value)
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([kKmM]?)", value)
     if match is None:
         raise typer.BadParameter(f"{value!r} is no count: write 2500000, or 2.5M", param_hint=option)
     return round(float(match[1]) * {"": 1, "k": 1_000, "m": 1_000_000}[match[2].lower()])

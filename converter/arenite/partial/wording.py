@@ -56,7 +56,7 @@ def peak(found: Execution) -> str:
     node = graph.nodes[index]
     rows = "" if node.band is None else f", rows {node.band.rows[0]} to {node.band.rows[1] - 1}"
     tensors = [graph.tensors[name] for name in (*node.inputs, *node.outputs) if name is not None and not graph.tensors[name].is_constant]
-    named = [f"{'×'.join(map(str, tensor.shape))} of {tensor.bytes:,} bytes" for tensor in tensors]
+    named = [f"{'×'.join(map(str, tensor.shape)) or 'a number'} of {tensor.bytes:,} bytes" for tensor in tensors]
     if index in plan.scratch:
         named.append(f"scratch memory of {plan.scratch[index].bytes:,} bytes")
     return f"The peak is at step {plan.peak_step} of {len(plan.order)}, {node.name} ({node.op}{rows}; {', '.join(named)})."
