@@ -51,16 +51,17 @@ extern "C" {
 
 typedef enum arn_status {
     ARN_OK = 0,
-    ARN_ERROR_ARGUMENT = 1,    /* a null pointer, an index out of range */
-    ARN_ERROR_ALIGNMENT = 2,   /* model or region not aligned as the model asks (16 bytes) */
-    ARN_ERROR_FORMAT = 3,      /* not a .arn file */
-    ARN_ERROR_VERSION = 4,     /* a schema version that this runtime does not know */
-    ARN_ERROR_TRUNCATED = 5,   /* shorter than the file says it is */
-    ARN_ERROR_CORRUPT = 6,     /* an offset, index, shape or parameter out of bounds */
-    ARN_ERROR_CHECKSUM = 7,    /* arn_model_check: the bytes are not those that were written */
-    ARN_ERROR_OPERATOR = 8,    /* the resolver has no kernel for an operator or variant of the model */
-    ARN_ERROR_MEMORY = 9,      /* a region is missing or smaller than the model's plan */
-    ARN_ERROR_UNSUPPORTED = 10 /* the file is valid, but uses a feature that this build lacks */
+    ARN_ERROR_ARGUMENT = 1,     /* a null pointer, an index out of range */
+    ARN_ERROR_ALIGNMENT = 2,    /* model or region not aligned as the model asks (16 bytes) */
+    ARN_ERROR_FORMAT = 3,       /* not a .arn file */
+    ARN_ERROR_VERSION = 4,      /* a schema version that this runtime does not know */
+    ARN_ERROR_TRUNCATED = 5,    /* shorter than the file says it is */
+    ARN_ERROR_CORRUPT = 6,      /* an offset, index, shape or parameter out of bounds */
+    ARN_ERROR_CHECKSUM = 7,     /* arn_model_check: the bytes are not those that were written */
+    ARN_ERROR_OPERATOR = 8,     /* the resolver has no kernel for an operator or variant of the model */
+    ARN_ERROR_MEMORY = 9,       /* a region is missing or smaller than the model's plan */
+    ARN_ERROR_UNSUPPORTED = 10, /* the file is valid, but uses a feature that this build lacks */
+    ARN_ERROR_NOT_LOADED = 11   /* constants that lie in RAM are not there: arn_load_constants has not been called */
 } arn_status;
 
 /* Element types; the values are those of the file. */
@@ -112,6 +113,8 @@ struct arn_kernel;
 typedef struct arn_resolver {
     const struct arn_kernel *const *kernels;
     int32_t count;
+    /* Null, or arn_constants_loaded for models some of whose constants are to lie in RAM. */
+    arn_status (*constants_loaded)(const arn_model *model, const arn_region regions[], int region_count);
 } arn_resolver;
 
 /* An execution context. The fields are the runtime's own. */
@@ -141,6 +144,10 @@ int arn_region_count(const arn_model *model);
 /* For a model some of whose constants are to lie in RAM (convert --weights-in; NAME_model.h says so): copies them from the file into the
  * regions that are theirs. Before arn_session_init, with its regions. Does nothing for other models. */
 arn_status arn_load_constants(const arn_model *model, const arn_region regions[], int region_count);
+
+/* ARN_ERROR_NOT_LOADED where the regions do not hold what arn_load_constants copies there. arn_session_init asks, where its resolver does.
+ */
+arn_status arn_constants_loaded(const arn_model *model, const arn_region regions[], int region_count);
 
 /* Verifies every node against the kernels and every tensor against the regions, and sets states to their initial values.
  * `regions` is kept and must outlive the session; regions are 16-byte aligned and do not overlap. A bound region may still be null. */

@@ -300,4 +300,4 @@ static const arn_kernel *const KERNELS[] = {
     &arn_kernel_matmul_integer,
 };
 
-const arn_resolver arn_every_kernel = {KERNELS, sizeof KERNELS / sizeof KERNELS[0]};
+const arn_resolver arn_every_kernel = {KERNELS, sizeof KERNELS / sizeof KERNELS[0], arn_constants_loaded};

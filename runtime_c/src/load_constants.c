@@ -1,7 +1,8 @@
 /* Constants in RAM: a region for them is external, and a constant of the file that names it is what it holds at first. */
 #include "tensor_place.h"
 
-arn_status arn_load_constants(const arn_model *model, const arn_region regions[], int region_count) {
+/* Copies them, or says whether that has been done. */
+static arn_status go_through(const arn_model *model, const arn_region regions[], int region_count, int is_copying) {
     if (model == NULL || model->file == NULL || regions == NULL) {
         return ARN_ERROR_ARGUMENT;
     }
@@ -24,7 +25,20 @@ arn_status arn_load_constants(const arn_model *model, const arn_region regions[]
         if ((int)place.region >= region_count || regions[place.region].data == NULL || regions[place.region].size < bytes) {
             return ARN_ERROR_MEMORY;
         }
-        memcpy(regions[place.region].data, arn_tensor_data(model, regions, tensor), bytes);
+        uint8_t *const held = regions[place.region].data, *const stored = arn_tensor_data(model, regions, tensor);
+        if (is_copying) {
+            memcpy(held, stored, bytes);
+        } else if (memcmp(held, stored, bytes) != 0) {
+            return ARN_ERROR_NOT_LOADED;
+        }
     }
     return ARN_OK;
+}
+
+arn_status arn_load_constants(const arn_model *model, const arn_region regions[], int region_count) {
+    return go_through(model, regions, region_count, 1);
+}
+
+arn_status arn_constants_loaded(const arn_model *model, const arn_region regions[], int region_count) {
+    return go_through(model, regions, region_count, 0);
 }

@@ -143,6 +143,12 @@ arn_status arn_session_init(arn_session *session, const arn_model *model, const 
     if (status != ARN_OK) {
         return status;
     }
+    if (resolver->constants_loaded != NULL) {
+        status = resolver->constants_loaded(model, regions, region_count);
+        if (status != ARN_OK) {
+            return status;
+        }
+    }
     const uint8_t *nodes = model->file + model->nodes;
     for (uint32_t i = 0; i < flat_length(nodes); i++) {
         status = check_node(model, resolver, regions, nodes, i);

@@ -24,6 +24,8 @@ const char *arn_status_name(arn_status status) {
         return "ARN_ERROR_MEMORY";
     case ARN_ERROR_UNSUPPORTED:
         return "ARN_ERROR_UNSUPPORTED";
+    case ARN_ERROR_NOT_LOADED:
+        return "ARN_ERROR_NOT_LOADED";
     }
     return "unknown arn_status";
 }

@@ -217,7 +217,7 @@ def test_resolver_names_what_is_used(make_program: Make) -> None:
     assert re.findall(r"&(\w+),", text) == [
         f"arn_kernel_{name}" for name in ("conv", "conv_wide", "fully_connected", "add", "softmax", "lookup", "strided_copy", "fill")
     ]
-    assert "const arn_resolver example_resolver = {kernels, 8};" in text
+    assert "const arn_resolver example_resolver = {kernels, 8, 0};" in text
 
 
 def test_every_operator_has_its_kernel_in_the_headers() -> None:

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from arenite.emit import Program
 from arenite.emit.c import write_sources
-from arenite.emit.constants_in_ram import Room, constant_reads, move_constants, sentences
+from arenite.emit.constants_in_ram import MARK_BYTES, Room, constant_reads, move_constants, sentences
 from arenite.emit.flat import serialize
 from arenite.emit.program import ProgramTensor, Storage
 from arenite.plan.memory_plan import MemoryKind
-from arenite.targets.sources import native_root
+from arenite.targets.sources import kernel_sources, native_root
 from arenite_runtime import Interpreter, Model
 from elftools.elf.elffile import ELFFile
 from emit.test_c import compile_all
@@ -82,7 +82,7 @@ def test_what_is_read_most_for_its_size_goes_first(make_program: Make) -> None:
     the fully connected layer reads its own once, an element a result is read of the table."""
     plain = make_program()
     by_name = {tensor.name: index for index, tensor in enumerate(plain.tensors)}
-    moved = move_constants(plain, [Room("dtcm", 36 + 4 + 16 + 16)])
+    moved = move_constants(plain, [Room("dtcm", 36 + 4 + 16 + 16 + MARK_BYTES)])
     dtcm = {name for name, index in by_name.items() if moved.tensors[index].storage is Storage.EXTERNAL}
     assert dtcm == {"c.weight", "w.bias", "w.multiplier"}
     reads = {"c.weight": 36 * (8 + 16), "w.bias": 16 * 16, "w.multiplier": 16 * 16, "c.bias": 8 * 8, "c.multiplier": 8 * 8, "table": 32}
@@ -128,9 +128,38 @@ def test_generated_c(make_program: Make, tmp_path: Path, sizes: tuple[int | None
     in_ram = [line for line in arrays if "_SECTION" in line]
     assert len(in_ram) == len({(t.memory, t.offset) for t in constants(moved) if t.storage is Storage.EXTERNAL})
     assert all(("_SECTION" in line) != line.startswith("static const ") for line in arrays)
-    # The compiled form takes no pointer for them.
-    assert "void example_invoke(void *arena);" in sources["example.h"]
-    assert "_SECTION" not in write_sources(plain, serialize(plain))["example.c"]
+    # The compiled form takes no pointer for them, and both forms tell whether they are there.
+    assert "int example_invoke(void *arena);" in sources["example.h"]
+    assert "arn_constants_loaded};" in sources["example_model.c"]
+    others = write_sources(plain, serialize(plain))
+    assert "_SECTION" not in others["example.c"] and "LOADED" not in others["example.c"]
+    assert "void example_invoke(void *arena);" in others["example.h"] and "arn_constants_loaded" not in others["example_model.c"]
+
+
+FORGOTTEN = """
+#include "example.c"
+#include <stdio.h>
+
+static uint8_t arena[EXAMPLE_ARENA_BYTES] ARN_ALIGNED(16);
+
+int main(void) {
+    printf("%d", example_invoke(arena));
+    dtcm_weights_loaded ^= 1;
+    printf(" %d", example_invoke(arena));
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
+def test_the_compiled_form_says_that_nothing_was_copied(make_program: Make, tmp_path: Path) -> None:
+    moved = move_constants(make_program(), [Room("dtcm", 100)])
+    for name, text in {**write_sources(moved, serialize(moved)), "main.c": FORGOTTEN}.items():
+        (tmp_path / name).write_text(text)
+    includes = [f"-I{native_root() / 'runtime_c' / folder}" for folder in ("include", "kernels")]
+    sources = [str(path) for path in kernel_sources(native_root() / "runtime_c")]
+    subprocess.run(["gcc", "-std=c99", "-Os", *includes, "main.c", *sources, "-lm", "-o", "main"], cwd=tmp_path, check=True)
+    assert subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout == "0 11"
 
 
 @pytest.mark.skipif(not shutil.which("gcc") or platform.system() != "Linux", reason="needs gcc and ELF")

@@ -37,12 +37,13 @@ def load(start: Any, runtime: Any, c_types: Any) -> Callable[..., str]:
     return call
 
 
-def test_contents(edited: Any, start: Any, load: Callable[..., str]) -> None:
+def test_contents(edited: Any, start: Any, load: Callable[..., str], runtime: Any) -> None:
     file = edited("small", described)
     session = start(file)
     assert session.memories[1].read() == bytes(32)
     assert load(session) == "OK"
     assert session.memories[1].read() == HELD
+    assert runtime.init(session.handle, session.model, session.regions) == "OK"
     x = np.arange(8, dtype=np.int8).reshape(1, 8)
     session.write(0, x.tobytes())
     assert session.invoke() == "OK"
@@ -50,6 +51,20 @@ def test_contents(edited: Any, start: Any, load: Callable[..., str]) -> None:
     assert session.read(0) == expected.tobytes()
     given = Interpreter(Model.load(file), {1: bytes(32)}).run([x])[0]
     assert given.tobytes() != expected.tobytes(), "the caller's contents are not those of the file"
+
+
+@pytest.mark.parametrize("at", [0, 13, 31])
+def test_a_session_does_not_begin_without_them(edited: Any, start: Any, load: Callable[..., str], runtime: Any, at: int) -> None:
+    """Whatever the memory holds: nothing, or all but a byte. Nor does such a session run."""
+    session = start(edited("small", described))
+    assert session.statuses == ["OK", "NOT_LOADED"] and session.invoke() == "ARGUMENT"
+    held = (ctypes.c_uint8 * 32).from_address(session.memories[1].address)
+    held[:] = HELD
+    held[at] ^= 1
+    assert runtime.init(session.handle, session.model, session.regions) == "NOT_LOADED"
+    assert load(session) == "OK"
+    assert runtime.init(session.handle, session.model, session.regions) == "OK" and session.invoke() == "OK"
+    assert runtime.library.arn_constants_loaded(None, session.regions, 2) == 1
 
 
 def test_regions_too_small(edited: Any, start: Any, load: Callable[..., str], runtime: Any, c_types: Any) -> None:

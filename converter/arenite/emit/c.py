@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from arenite.emit import c_text
 from arenite.emit.c_layers import Layer, layers
-from arenite.emit.c_memories import constant_memories, further_memories, pointers, sections
+from arenite.emit.c_memories import constant_memories, further_memories, marks, pointers, sections
 from arenite.emit.kernels import own_operators, resolver_entries
 from arenite.emit.program import Port, Program, ProgramState, ProgramTensor, Storage
 from arenite.graph import DType
@@ -42,6 +42,7 @@ def write_sources(program: Program, arn: bytes) -> dict[str, str]:
         "further": further,
         "constant_memories": constant_memories(program),
         "sections": sections(program),
+        "marks": marks(program),
         "parameters": "".join(f", void *{memory.name}" for memory in further),
         "const_parameters": "".join(f", const void *{memory.name}" for memory in further),
         "arguments": "".join(f", {memory.name}" for memory in further),
@@ -53,7 +54,12 @@ def write_sources(program: Program, arn: bytes) -> dict[str, str]:
         "states": [_state(program, state) for state in program.states],
     }
     functions = ("invoke", "input", "output", "reset", "quantize_input", "dequantize_output", "check_input")
-    taken = {memory.name for memory in further} | {f"{name}_{function}" for function in functions} | {"input_forms", "input_counts"}
+    taken = (
+        {memory.name for memory in further}
+        | {f"{name}_{function}" for function in functions}
+        | {"input_forms", "input_counts"}
+        | {mark.name for mark in marks(program)}
+    )
     described = layers(program, taken)
     own = [own_operator.c.header.rpartition("/")[2] for own_operator in own_operators(program)]
     return {

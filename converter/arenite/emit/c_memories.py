@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from zlib import crc32
 
 from arenite.emit.identifiers import identifier, unique
-from arenite.emit.program import Program
+from arenite.emit.program import Program, Storage
 from arenite.plan.memory_plan import MemoryKind
 
 ARENA = "arena"
@@ -55,6 +56,26 @@ def constant_memories(program: Program) -> tuple[CMemory, ...]:
 def sections(program: Program) -> dict[int, str]:
     """The macro that puts an array among the constants of a memory, by that memory's number."""
     return {memory.number: f"{program.name.upper()}_{memory.name.upper()}_SECTION" for memory in constant_memories(program)}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A word of the compiled form among the constants of a memory, which tells that they have been copied there."""
+
+    memory: CMemory
+    name: str
+    value: int
+    """Of these constants, so that what an earlier model left in RAM is not taken for them."""
+
+
+def marks(program: Program) -> tuple[Mark, ...]:
+    """One for each memory of constants."""
+    held = {tensor.memory: tensor.data for tensor in program.tensors if tensor.storage is Storage.CONSTANT and tensor.memory}
+    found = []
+    for memory in constant_memories(program):
+        data = held.get(memory.number)
+        found.append(Mark(memory, f"{memory.name}_loaded", crc32(b"" if data is None else data.tobytes()) | 1))
+    return tuple(found)
 
 
 def _memories(program: Program) -> tuple[CMemory, ...]:

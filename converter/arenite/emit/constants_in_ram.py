@@ -21,6 +21,8 @@ from arenite.plan.memory_plan import Memory, MemoryKind
 SUFFIX = "_weights"
 """Behind a RAM's name, the memory of the constants in it."""
 REGION_ALIGNMENT = 16
+MARK_BYTES = 4
+"""Of a room, for the word by which the compiled form knows that constants have been copied there."""
 PIXELS_AT_ONCE = {"winograd_2": 4, "winograd_4": 8, "wide": 1, "float32": 1}
 """For how many pixels or rows of the result a kernel reads the weights once, by variant; others do so for two."""
 
@@ -53,7 +55,7 @@ def move_constants(program: Program, rooms: Sequence[Room]) -> Program:
     names = {memory.name.lower() for memory in memories}
     contents: list[tuple[int, bytes]] = []
     for room in rooms:
-        taken, end = _fill(left, room.bytes)
+        taken, end = _fill(left, None if room.bytes is None else room.bytes - MARK_BYTES)
         if not taken:
             continue
         left = [constant for constant in left if constant not in taken]

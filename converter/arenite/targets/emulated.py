@@ -181,6 +181,7 @@ def app_model_header(model: ArtifactModel, form: Form) -> Path:
             f"#define APP_INPUT_BYTES {{{inputs}}}",
             f"#define APP_OUTPUT_BYTES {{{outputs}}}",
             *_functions(name, used),
+            *(["#define APP_LOADS_CONSTANTS"] if model.constant_memories else []),
         ]
     if memories:
         lines.append(f"#define APP_FURTHER_MEMORIES {' '.join(memories)}")

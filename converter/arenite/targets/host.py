@@ -170,7 +170,9 @@ class CompiledEngine:
         for sample in samples:
             for index, data in enumerate(self._model.input_bytes(sample)):
                 ctypes.memmove(self._input(*memories, index), data, len(data))
-            self._invoke(*memories)
+            status = self._invoke(*memories)
+            if self._model.constant_memories and status != 0:
+                raise ArtifactError(f"{self._model.folder}: constants that lie in RAM are not there (status {status})")
             results.append(
                 [
                     port.array(ctypes.string_at(self._output(*memories, index), port.nbytes))

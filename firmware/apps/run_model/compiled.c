@@ -1,6 +1,7 @@
 /* The compiled form: generated C that calls the kernels. arn_app_model.h defines
  *   APP_ARENA_BYTES, APP_INPUT_BYTES, APP_OUTPUT_BYTES (initializers of arrays), APP_RESET, APP_INVOKE, APP_INPUT, APP_OUTPUT,
- *   and where the model uses more memories than the arena APP_FURTHER_MEMORIES (an APP_MEMORY for each)
+ *   and where the model uses more memories than the arena APP_FURTHER_MEMORIES (an APP_MEMORY for each),
+ *   where some of them hold constants APP_LOADS_CONSTANTS,
  * and declares what they name. */
 #include "run_model.h"
 
@@ -21,8 +22,12 @@ int arn_app_open(void) {
 }
 
 int arn_app_invoke(void) {
+#ifdef APP_LOADS_CONSTANTS
+    return APP_INVOKE(arena);
+#else
     APP_INVOKE(arena);
     return 0;
+#endif
 }
 
 int arn_app_input_count(void) {
