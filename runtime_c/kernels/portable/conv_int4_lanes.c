@@ -1,6 +1,7 @@
 /* Convolution from the layout `int4_lanes`, on any core. numerics.md §3.8. */
 #if !defined(__ARM_FEATURE_DSP)
 
+#include "index.h"
 #include "int4_lanes_column.h"
 #include "window.h"
 #include <string.h>
@@ -14,7 +15,7 @@ static void column(const arn_conv_params *p, const arn_rows *x, int32_t oy, int3
         for (int32_t kx = 0; kx < p->kernel_w; kx++, to += depth) {
             const int32_t at = ox * p->stride_w - p->pad_left + kx * p->dilation_w;
             if (row >= 0 && row < p->in_h && at >= 0 && at < p->in_w) {
-                memmove(to, arn_row(x, row) + at * p->in_c + first, (size_t)depth);
+                arn_copy(to, arn_row(x, row) + at * p->in_c + first, (size_t)depth);
             } else {
                 memset(to, p->input_zero_point, (size_t)depth);
             }

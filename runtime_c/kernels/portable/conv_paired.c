@@ -1,6 +1,7 @@
 /* Convolution from the layout `paired`, on any core. numerics.md §3.4. */
 #if !defined(__ARM_FEATURE_DSP)
 
+#include "index.h"
 #include "paired_column.h"
 #include "window.h"
 #include <string.h>
@@ -11,7 +12,7 @@ static void read_run(const arn_conv_params *p, const arn_rows *x, int32_t row, i
     for (int32_t i = arn_paired_run(p); i > 0; i -= depth, kx++, to += depth) {
         const int32_t at = left + kx * p->dilation_w;
         if (row >= 0 && row < p->in_h && at >= 0 && at < p->in_w) {
-            memmove(to, arn_row(x, row) + at * p->in_c + first, (size_t)depth); /* a damaged file may have scratch memory over x */
+            arn_copy(to, arn_row(x, row) + at * p->in_c + first, (size_t)depth); /* a damaged file may have scratch memory over x */
         } else {
             memset(to, p->input_zero_point, (size_t)depth);
         }

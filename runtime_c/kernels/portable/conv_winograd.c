@@ -4,6 +4,7 @@
 
 #include "arithmetic.h"
 #include "arn_kernels.h"
+#include "index.h"
 #include "winograd.h"
 #include <string.h>
 
@@ -52,7 +53,7 @@ static void copy_row(const arn_conv_params *p, const int8_t *x, int32_t row, int
     for (int32_t i = 0, at = first - p->pad_left; i < width; i++, at++) {
         if (inside && at >= 0 && at < p->in_w) {
             const int8_t *from = at < first ? kept + (row * p->pad_left + i) * p->in_c : x + (row * p->in_w + at) * p->in_c;
-            memmove(to + i * p->in_c, from, (size_t)p->in_c); /* a damaged file may have scratch memory over x */
+            arn_copy(to + i * p->in_c, from, (size_t)p->in_c); /* a damaged file may have scratch memory over x */
         } else {
             memset(to + i * p->in_c, p->input_zero_point, (size_t)p->in_c);
         }

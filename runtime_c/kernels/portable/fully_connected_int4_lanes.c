@@ -2,6 +2,7 @@
 #if !defined(__ARM_FEATURE_DSP)
 
 #include "arn_kernels.h"
+#include "index.h"
 #include "int4_lanes_column.h"
 #include <string.h>
 
@@ -12,7 +13,7 @@ void arn_fully_connected_s8_int4_lanes(const arn_fully_connected_params *p, cons
     int8_t *const row = (int8_t *)scratch;
     memset(row + taps, 0, (size_t)(arn_int4_lanes_taps(taps) - taps));
     for (int32_t r = 0; r < p->rows; r++, x += taps, y += p->out_features) {
-        memmove(row, x, (size_t)taps); /* outputs may lie over x; a file that is not ours may have the scratch memory there, too */
+        arn_copy(row, x, (size_t)taps); /* outputs may lie over x; a file that is not ours may have the scratch memory there, too */
         arn_int4_lanes_column(&output, row, taps, stream, p->out_features, y);
     }
 }

@@ -2,13 +2,13 @@
 #if !defined(__ARM_FEATURE_DSP)
 
 #include "arn_kernels.h"
+#include "index.h"
 #include "paired_column.h"
-#include <string.h>
 
 void arn_fully_connected_s8_paired(const arn_fully_connected_params *p, const int8_t *x, const int32_t *stream, int8_t *y, void *scratch) {
     const arn_paired_output output = {p->output_zero_point, p->activation_min, p->activation_max};
     for (int32_t r = 0; r < p->rows; r++, x += p->in_features, y += p->out_features) {
-        memmove(scratch, x, (size_t)p->in_features); /* outputs may lie over x, in a damaged file scratch memory, too */
+        arn_copy(scratch, x, (size_t)p->in_features); /* outputs may lie over x, in a damaged file scratch memory, too */
         arn_paired_column(&output, scratch, p->in_features, stream, ARN_PAIRED_BLOCK, p->out_features, y);
     }
 }

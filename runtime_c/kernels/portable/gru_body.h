@@ -77,7 +77,7 @@ static void step(const gru_layer *layer, int32_t d, const void *x, int16_t *h, i
             layer->next[j + f] = arn_limited_s16(arn_shifted(candidate + kept, 30 - p->state_bits));
         }
     }
-    memmove(h, layer->next, (size_t)n * sizeof *h); /* a damaged file may have the two overlap */
+    arn_copy(h, layer->next, (size_t)n * sizeof *h); /* a damaged file may have the two overlap */
 }
 
 #define LAYER gru_layer

@@ -34,7 +34,7 @@ static void step(const lstm_layer *layer, int32_t d, const void *x, int16_t *h, 
         layer->next[j] =
             arn_limited_s16(arn_shifted((int64_t)o * arn_tanh_s16(layer->table, c[j] * ((int32_t)1 << up)), 30 - p->state_bits));
     }
-    memmove(h, layer->next, (size_t)n * sizeof *h); /* a damaged file may have the two overlap */
+    arn_copy(h, layer->next, (size_t)n * sizeof *h); /* a damaged file may have the two overlap */
 }
 
 #define LAYER lstm_layer

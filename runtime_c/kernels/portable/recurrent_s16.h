@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dot_s16.h"
+#include "index.h"
 #include "recurrent.h"
 
 #define ARN_HAS_UNIT_BITS 1 /* cells have a scale a unit, behind the rows of a direction */
@@ -63,7 +64,7 @@ static inline int64_t arn_part(arn_sum acc, int32_t multiplier, int32_t bias, in
 
 /* The state h of a step that the result of every step gets, and what it gets beyond a sequence's end. */
 static inline void arn_give(const arn_recurrent_sizes *p, const int16_t *h, arn_every *y) {
-    memmove(y, h, (size_t)p->hidden * sizeof *y); /* a damaged file may have the two overlap */
+    arn_copy(y, h, (size_t)p->hidden * sizeof *y); /* a damaged file may have the two overlap */
 }
 
 static inline void arn_give_nothing(const arn_recurrent_sizes *p, arn_every *y) {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "index.h"
 #include "recurrent.h"
 
 #define ARN_WEIGHT        int8_t

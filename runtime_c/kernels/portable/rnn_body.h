@@ -28,7 +28,7 @@ static void step(const rnn_layer *layer, int32_t d, const void *x, int16_t *h, i
             layer->next[j + f] = (int16_t)((arn_tanh_s16(layer->table, a) * ((int32_t)1 << p->state_bits) + (1 << 14)) >> 15);
         }
     }
-    memmove(h, layer->next, (size_t)n * sizeof *h); /* a damaged file may have the two overlap */
+    arn_copy(h, layer->next, (size_t)n * sizeof *h); /* a damaged file may have the two overlap */
 }
 
 #define LAYER rnn_layer
