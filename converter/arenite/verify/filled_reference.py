@@ -5,14 +5,20 @@ The nodes behind such an operator then compute the same rows in onnxruntime, and
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import ModelProto, NodeProto, helper, numpy_helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from arenite.frontend.filled_rows import FILLED
 
+_NARROW = {
+    getattr(TensorProto, name)
+    for name in ("INT4", "UINT4", "INT2", "UINT2")
+    if hasattr(TensorProto, name)  # onnx has had them for longer and shorter
+}
 _LEAST_OPSET = 13
 """From which on the nodes that fill are what is written here."""
 
@@ -28,6 +34,28 @@ def runnable(path: Path) -> str | bytes:
     if any(entry.domain in ("", "ai.onnx") and entry.version < _LEAST_OPSET for entry in model.opset_import):
         return str(path)
     return bytes(fill(onnx.load(str(path))).SerializeToString())
+
+
+def has_narrow_integers(path: Path) -> bool:
+    """Whether a constant has fewer than eight bits: weights, or the zero points of activations."""
+    try:
+        model = onnx.load(str(path), load_external_data=False)
+    except Exception:  # see runnable()
+        return False
+    return any(constant.data_type in _NARROW for graph in _graphs(model.graph) for constant in _constants(graph))
+
+
+def _constants(graph: GraphProto) -> Iterator[TensorProto]:
+    yield from graph.initializer
+    yield from (attribute.t for node in graph.node if node.op_type == "Constant" for attribute in node.attribute)
+
+
+def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
+    yield graph
+    for node in graph.node:
+        for attribute in node.attribute:
+            for inner in (*attribute.graphs, *((attribute.g,) if attribute.HasField("g") else ())):
+                yield from _graphs(inner)
 
 
 def fill(model: ModelProto) -> ModelProto:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from arenite.errors import CalibrationError, ModelFileError
 from arenite.report import ReportState
-from arenite.verify.filled_reference import runnable
+from arenite.verify.filled_reference import has_narrow_integers, runnable
 
 Array = NDArray[Any]
 _CASTS: dict[str, type[np.floating[Any]]] = {"tensor(float16)": np.float16, "tensor(double)": np.float64}
@@ -36,6 +36,9 @@ class Reference:
         options.add_session_config_entry("session.disable_quant_qdq", "1")
         if not path.is_file():
             raise ModelFileError(f"{path}: no such file")
+        if has_narrow_integers(path):
+            # With its further optimizations onnxruntime computes other values, or makes a graph that it refuses.
+            options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         try:
             self._session = onnxruntime.InferenceSession(runnable(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime's exceptions have no common base
