@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import onnx
 import pytest
+from arenite.errors import CalibrationError
 from arenite.verify.metrics import sqnr_db
+from arenite.verify.verification import class_labels
 from onnx import TensorProto, helper, numpy_helper
 
 
@@ -125,3 +129,11 @@ def test_labels_of_classical_models(arenite, tmp_path, labels, mapped):
     assert all(
         engine["value"] == 1.0 and (engine["sqnr_db"] is None or engine["sqnr_db"] > 100) for engine in outcome.json["engines"].values()
     )
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("label", [np.nan, np.inf, 0.5])
+def test_labels_that_are_no_numbers(label):
+    """The message alone, and no warning of NumPy's beside it."""
+    with pytest.raises(CalibrationError, match="a class number a sample"):
+        class_labels(np.array([0.0, label]), Path("d.npz"))

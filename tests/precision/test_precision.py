@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from arenite.errors import PlanError, QuantizationError
+from arenite.errors import CalibrationError, PlanError, QuantizationError
 from arenite.pipeline import Conversion, ConvertOptions, convert
 from arenite.precision import Budgets, Cost, LossLimit, parse_loss
 from arenite.precision.loss import Loss
@@ -131,6 +131,14 @@ def test_labels_make_it_accuracy(tmp_path):
     checked = verify(tmp_path / "m.onnx", tmp_path / "out", tmp_path / "x.npz", engines=["numpy"])
     lost = checked.float_value - next(iter(checked.engines.values())).value
     assert found.points[found.chosen].lost == pytest.approx(lost) and "points of accuracy" in found.criterion
+
+
+@pytest.mark.parametrize("labels", [np.arange(24) % 5 + 1, np.full(24, -1)], ids=["from 1", "negative"])
+def test_labels_that_are_none_of_the_classes_are_no_measure(tmp_path, labels):
+    """A model that is never right loses no points: int8 would be chosen, whatever it does."""
+    with pytest.raises(CalibrationError, match=r"x\.npz: \d+ of 24 labels `y` are none of the classes 0 … 4 .* Number the classes from 0"):
+        converted(tmp_path, labels=labels, max_loss=LossLimit(points=0.5))
+    assert converted(tmp_path, labels=labels, max_loss=LossLimit(db=20)).report.trade_off is not None
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from arenite_runtime import Interpreter, Model
 from arenite_runtime.structure import Port
 from numpy.typing import NDArray
 
-from arenite.errors import ToolError
+from arenite.errors import CalibrationError, ToolError
 from arenite.graph import Graph
 from arenite.quantize import Dataset
 from arenite.quantize.output_error import run_all
@@ -70,6 +70,20 @@ class LossMeter:
     @property
     def labelled(self) -> bool:
         return self._labels is not None
+
+    def require_classes(self) -> None:
+        """Raises CalibrationError where a limit in points would mean nothing: for labels that are none of the first output's classes."""
+        first = self._exact[0][0]
+        if self._labels is None or (first.size == 1 and first.dtype.kind in "iu"):
+            return  # (a single integer is the class itself, whatever the numbers of the classes are)
+        classes = max(2, first.size)
+        outside = [label for label in self._labels if not 0 <= label < classes]
+        if outside:
+            raise CalibrationError(
+                f"{self._data.source}: {len(outside)} of {len(self._labels)} labels `y` are none of the classes 0 … {classes - 1} of the "
+                f"first output (from {min(outside)} to {max(outside)}), so that no model is right about them and the loss in points says "
+                "nothing. Number the classes from 0, or leave `y` out, or give --max-loss in dB."
+            )
 
     def measure(self, arn: bytes) -> Loss:
         """Of the flat model `arn`, whose ports are those of the float network."""

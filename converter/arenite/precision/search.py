@@ -203,6 +203,8 @@ def search(
     meter = LossMeter(graph, judged_samples(data, macs, in_time=bool(graph.states)))
     if limit is None and not budgets.given:
         limit = LossLimit(points=DEFAULT_POINTS) if meter.labelled else LossLimit(db=DEFAULT_DB)
+    if limit is not None and limit.points is not None:
+        meter.require_classes()
     looking = Search(graph, data, settled, costs, budgets, limit, meter, advance)
     base = looking.measure({})
     best = base

@@ -186,7 +186,8 @@ def class_labels(labels: Array | None, data: Path) -> NDArray[np.int64] | None:
     if labels.ndim == 2 and labels.shape[1] > 1 and np.all((labels == 0) | (labels == 1)) and np.all(labels.sum(axis=1) == 1):
         return np.asarray(labels.argmax(axis=1), np.int64)
     flat = labels.reshape(len(labels), -1)
-    if flat.shape[1] != 1 or flat.dtype.kind not in "iubf" or not np.array_equal(flat, np.asarray(flat, np.int64)):
+    whole = flat.dtype.kind in "iub" or (flat.dtype.kind == "f" and bool(np.all(np.isfinite(flat) & (flat == np.rint(flat)))))
+    if flat.shape[1] != 1 or not whole:
         raise CalibrationError(
             f"{data}: the labels `y` are {labels.dtype} of the shape {labels.shape}. Accuracy needs a class number a sample; "
             "leave `y` out to compare with the float model instead."
