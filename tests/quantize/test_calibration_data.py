@@ -228,3 +228,18 @@ def test_constant_inputs(tmp_path):
     assert data.constant_inputs() == {"a": 0.25}
     lone = load_data(write(tmp_path / "e.npz", x=np.ones((1, 1))), (InputSpec("a", (1,)),))
     assert lone.constant_inputs() == {}
+
+
+@pytest.mark.filterwarnings("error")
+def test_values_beyond_float32(tmp_path):
+    """The message alone, which says that it is float32 that they are infinite in."""
+    with pytest.raises(CalibrationError, match=r"24 values .* are NaN or infinite in float32, first in sample 1\. Remove"):
+        load_data(write(tmp_path / "d.npz", x=np.stack([np.ones((4, 3, 2)), np.full((4, 3, 2), 1e300)])), IMAGE)
+
+
+def test_a_folder_of_images(tmp_path):
+    (tmp_path / "0.png").touch()
+    with pytest.raises(
+        CalibrationError, match=r"holds no \.npy or \.npz file, only \.png\. Read samples as the application does, images too"
+    ):
+        load_data(tmp_path, IMAGE)

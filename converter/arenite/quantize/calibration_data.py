@@ -157,7 +157,12 @@ def _files(path: Path) -> list[Path]:
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix in (".npy", ".npz"))
         if not files:
-            raise CalibrationError(f"{path}: the folder holds no .npy or .npz file. Write samples with numpy.save or numpy.savez.")
+            others = sorted({file.suffix for file in path.iterdir() if file.suffix})
+            found = f", only {', '.join(others)}" if others else ""
+            raise CalibrationError(
+                f"{path}: the folder holds no .npy or .npz file{found}. Read samples as the application does, images too, and write the "
+                "arrays with numpy.save or numpy.savez."
+            )
         return files
     if not path.exists():
         raise CalibrationError(f"{path}: no such file or folder. Give an .npz or .npy file, or a folder of them.")
@@ -252,12 +257,15 @@ def _real(path: Path, spec: InputSpec, array: Array) -> NDArray[Any]:
     if kind == np.bool_ or kind.kind not in "fiu":
         raise CalibrationError(f"{path}: data for the input `{spec.name}` has the type {kind}. Give float32 values.")
     if kind.kind == "f":
-        values = array.astype(np.float32)
+        with np.errstate(over="ignore"):
+            values = array.astype(np.float32)
         bad = int(np.count_nonzero(~np.isfinite(values)))
         if bad:
             sample = int(np.argwhere(~np.isfinite(values))[0][0])
+            where = " in float32" if np.all(np.isfinite(array)) else ""
             raise CalibrationError(
-                f"{path}: {bad} values for the input `{spec.name}` are NaN or infinite, first in sample {sample}. Remove those samples."
+                f"{path}: {bad} values for the input `{spec.name}` are NaN or infinite{where}, "
+                f"first in sample {sample}. Remove those samples."
             )
         return values
     own = spec.quantization is not None and kind == np.int8 and spec.declared in (DType.INT8, DType.FLOAT32)

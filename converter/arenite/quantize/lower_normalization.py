@@ -36,6 +36,8 @@ def lower_normalization(lowering: Lowering, node: Node) -> None:
     if np.any(np.abs(gain) >= LARGEST_GAIN):
         lowering.note(node, "the output scale is so small that gains had to be limited")
     epsilon, precision = scaled_epsilon(float(a["epsilon"]) / scale_of(x_q) ** 2, a["length"])
+    if epsilon >= LARGEST_TERM:
+        lowering.note(node, f"its operand is so small beside epsilon, {a['epsilon']:g}, that it had to be limited: --float-layer is exact")
     lowering.emit(
         node,
         "LayerNormalization",
