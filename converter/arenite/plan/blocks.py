@@ -186,3 +186,8 @@ class Packing:
             return Sharing(least, sharing.period, sharing.lasting)
 
         return Packing(self.blocks, {(b, a): turned(a, b, sharing) for (a, b), sharing in self.sharings.items()})
+
+    def backwards(self) -> Packing:
+        """The same from the end of time, and upside down: an operand that dies becomes a result that begins."""
+        mirror = self.mirrored()
+        return Packing(tuple(Block(block.bytes, -block.last, -block.first) for block in self.blocks), mirror.sharings)

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from arenite.plan.blocks import Packing
 from arenite.plan.bounds import chain_bound, step_bound
 from arenite.plan.chain import as_chain, fit_chain
-from arenite.plan.first_fit import MOST_STARTS, from_both_ends, improved, place_fast
+from arenite.plan.first_fit import MOST_STARTS, from_both_ends, improved, place_fast, upright
 from arenite.plan.fitting import EffortSpentError, Fitting
 from arenite.plan.rigid import gathered, place_rigid
+from arenite.plan.sweep import Sweep
 
 EFFORT = 400_000
 """Of exact search, all limits together: nodes of the search times blocks left."""
+SWEEP_EFFORT = 700
+"""Of a sweep, for each block: blocks of layouts that it looks at."""
 FEW = 10
 """Blocks: so many are searched at once."""
 SEARCHABLE = 250
@@ -86,6 +89,8 @@ def assign(packing: Packing, granule: int = 1, effort: int = EFFORT, enough: Eno
         if packing.end(best) > bound:
             together = rigid or place_rigid(packing, bound) or best
             best = min(best, together, key=lambda offsets: (packing.end(offsets), packing.copied_bytes(offsets)))
+        if packing.end(best) > bound and len(packing.blocks) > FEW:
+            best = _swept(packing, best, bound, granule)
         if packing.end(best) > bound and len(packing.blocks) <= SEARCHABLE:
             best, bound = _search(packing, best, bound, granule, effort)
     return Offsets(best, packing.end(best), bound)
@@ -100,6 +105,18 @@ def _from_both_ends(packing: Packing, start: tuple[int, ...], bound: int, granul
         if found is not None:
             return found
     return best
+
+
+def _swept(packing: Packing, start: tuple[int, ...], bound: int, granule: int) -> tuple[int, ...]:
+    """A placement found in the order of time, within the bound or else a quarter or half of what `start` is above it; or `start`."""
+    backwards = packing.backwards()
+    for quarters in range(3):
+        limit = bound + (packing.end(start) - bound) * quarters // 4 // granule * granule
+        for which, width in ((packing, 6), (backwards, 3)):
+            found = Sweep(which, limit, width).placed(SWEEP_EFFORT * len(packing.blocks))
+            if found is not None:
+                return gathered(packing, upright(which, found) if which is backwards else found, limit)
+    return start
 
 
 Fit = Callable[[int], tuple[tuple[int, ...] | None, bool]]
