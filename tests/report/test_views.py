@@ -81,6 +81,10 @@ def test_accuracy(report):
     assert "that has cost over 10 points" in accuracy(report)
     calibrated = replace(report, calibrated=True, calibration="ranges from c.npz (mse)", sqnr_db=32.125)
     assert accuracy(calibrated) == "Calibrated: ranges from c.npz (mse); end to end 32.1 dB against float on the calibration data."
+    assert accuracy(replace(calibrated, sqnr_db=9.9)).endswith(
+        "end to end 9.9 dB against float on the calibration data. That is little: `arenite verify --layers` says where it is lost; "
+        "--precision auto --max-loss chooses layers that need more bits."
+    )
 
 
 def test_doubtful_calibration(report):

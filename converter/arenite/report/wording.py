@@ -5,6 +5,12 @@ from __future__ import annotations
 from arenite.report.contents import Layer, Report, ReportPort
 from arenite.report.memory_use import MemoryUse, memory_use
 
+LEAST_CREDIBLE_DB = 10.0
+"""Below it the error is more than a tenth of the outputs' power."""
+LITTLE_DB = (
+    " That is little: `arenite verify --layers` says where it is lost; --precision auto --max-loss chooses layers that need more bits."
+)
+
 
 def verdict(report: Report) -> str:
     """One sentence: what it needs, and whether it fits where limits are known."""
@@ -32,7 +38,8 @@ def accuracy(report: Report) -> str:
         return "float32: nothing is quantized, so that no calibration is needed."
     if report.calibrated:
         measured = f"; end to end {report.sqnr_db:.1f} dB against float on the calibration data" if report.sqnr_db is not None else ""
-        calibrated = f"Calibrated: {report.calibration}{measured}."
+        little = LITTLE_DB if report.sqnr_db is not None and report.sqnr_db < LEAST_CREDIBLE_DB else ""
+        calibrated = f"Calibrated: {report.calibration}{measured}.{little}"
         if report.calibration_warnings:
             return f"DOUBTFUL CALIBRATION: accuracy is unknown. {' '.join(report.calibration_warnings)} {calibrated}"
         return calibrated
