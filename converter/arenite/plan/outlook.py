@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from arenite.plan.blocks import Packing
 
+MOST_ITEMS = 10
+"""That are put into gaps exactly: trying takes exponential time."""
 STEEP = 8
 """Gaps at a step count with this power of how full it is."""
 
@@ -103,10 +105,15 @@ class Fits:
     """Whether sizes go into gaps, each as a whole: known answers."""
 
     def __init__(self) -> None:
+        self.asked = 0
+        """How often, so far."""
         self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], bool] = {}
 
     def all_fit(self, gaps: Sequence[int], items: Sequence[int]) -> bool:
-        return self._fit(tuple(sorted(gaps, reverse=True)), tuple(sorted(items, reverse=True)))
+        """Of many items only the largest are looked at, each; then more may seem to fit than do."""
+        self.asked += 1
+        largest = sorted(items, reverse=True)[:MOST_ITEMS]
+        return sum(items) <= sum(gaps) and self._fit(tuple(sorted(gaps, reverse=True)), tuple(largest))
 
     def _fit(self, gaps: tuple[int, ...], items: tuple[int, ...]) -> bool:
         """Exactly, by trying each gap for the largest; both in descending order."""
