@@ -19,9 +19,9 @@ from arenite.plan.sweep import Sweep
 
 EFFORT = 400_000
 """Of exact search, all limits together: nodes of the search times blocks left."""
-SWEEP_EFFORT = 500
-"""Of a sweep, for each block."""
-SWEEPS_EFFORT = 2_500
+SWEEP_EFFORT = (350, 600, 600)
+"""Of a sweep, for each block: within the bound, a quarter and a half of what is left above it."""
+SWEEPS_EFFORT = 2_800
 """Of all sweeps of a packing, for each block."""
 FEW = 10
 """Blocks: so many are searched at once."""
@@ -112,11 +112,11 @@ def _from_both_ends(packing: Packing, start: tuple[int, ...], bound: int, granul
 def _swept(packing: Packing, start: tuple[int, ...], bound: int, granule: int) -> tuple[int, ...]:
     """A placement found in the order of time, within the bound or else a quarter or half of what `start` is above it; or `start`."""
     backwards, left = packing.backwards(), SWEEPS_EFFORT * len(packing.blocks)
-    for quarters in range(3):
+    for quarters, effort in enumerate(SWEEP_EFFORT):
         limit = bound + (packing.end(start) - bound) * quarters // 4 // granule * granule
         for which, width in ((packing, 6), (backwards, 3)):
             sweep = Sweep(which, limit, width)
-            found = sweep.placed(min(left, SWEEP_EFFORT * len(packing.blocks)))
+            found = sweep.placed(min(left, effort * len(packing.blocks)))
             if found is not None:
                 return gathered(packing, upright(which, found) if which is backwards else found, limit)
             left -= sweep.effort

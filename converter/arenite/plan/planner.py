@@ -59,7 +59,7 @@ def plan(
     else:
         note = f"the execution order needs {best.peak:,} bytes at its peak; none needs less than {best.lower_bound:,}"
     chosen = _place(graph, with_views(graph, [nodes[i] for i in best.order]), bodies, keep_inputs, memories, granule, (note,))
-    if best.peak < given_peak and chosen.arena_bytes > best.peak:
+    if best.peak < given_peak < chosen.arena_bytes:
         # The peak is a bound only: the order of the file may fit better.
         as_given = _place(
             graph, with_views(graph, nodes), bodies, keep_inputs, memories, granule, ("the execution order is the model's own",)
