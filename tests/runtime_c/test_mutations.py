@@ -51,7 +51,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fuzz(driver: Path, tmp_path: Path, arn: Callable[[str], bytes], rich_models: dict[str, bytes]) -> Callable[..., dict[str, int]]:
     paths = []
     names = ("forest", "four_bits", "four_bit_lanes", "channels", "spatial", "elementwise", "small", "typed_spatial", "typed_elementwise")
-    for name, file in {name: arn(name) for name in (*names, *TYPED_NODES)}.items() | rich_models.items():
+    for name, file in ({name: arn(name) for name in (*names, *TYPED_NODES)} | rich_models).items():
         paths.append(tmp_path / f"{name}.arn")
         paths[-1].write_bytes(file)
 
