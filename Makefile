@@ -14,7 +14,7 @@ demo: setup ## convert digits_cnn to INT8 and run it on an emulated Cortex-M4
 	$(BIN)/arenite verify models/digits_cnn/digits_cnn.onnx build/digits_cnn --data models/digits_cnn/digits_test.npz \
 	    --engine numpy --engine c --engine compiled --engine emulated --engine emulated-compiled --emulated-samples 120
 
-test: setup lint ## everything that must hold, in under 15 minutes on two cores
+test: setup lint ## everything that must hold, in some 20 minutes on two cores
 	$(PYTEST) tests
 
 test-long: setup lint ## the same with the large counts
