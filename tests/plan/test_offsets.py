@@ -250,3 +250,12 @@ def test_two_operands_at_one_offset_cannot_both_be_taken() -> None:
 
 def test_nothing() -> None:
     assert assign(Packing(())) == Offsets((), 0, 0)
+
+
+def test_a_block_that_overlaps_the_lowest_is_not_below_zero() -> None:
+    """Bands of rows of one image: the second begins 8 bytes before the first, which lies at 0 already."""
+    packing = Packing((Block(16, 0, 2), Block(16, 1, 3)), {(1, 0): Sharing(-8, 0, lasting=True)})
+    for order in ([0, 1], [1, 0]):
+        assert min(first_fit(packing, order)) >= 0
+    assert all(min(fitted.offsets) >= 0 for fitted in place_fast(packing, 0))
+    assert min(assign(packing, UNIT).offsets) >= 0

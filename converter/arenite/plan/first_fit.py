@@ -56,7 +56,8 @@ def _in_whole(packing: Packing, i: int, offsets: Sequence[int]) -> int | None:
     for whole, delta in packing.wholes.get(i, ()):
         if offsets[whole] >= 0:
             at = offsets[whole] + delta
-            if all(offsets[j] < 0 or packing.lifted(i, at, j, offsets[j]) == at for j in packing.rivals[i]):
+            # What is called a whole may only overlap the block, as bands of rows do, and so begin behind it.
+            if at >= 0 and all(offsets[j] < 0 or packing.lifted(i, at, j, offsets[j]) == at for j in packing.rivals[i]):
                 return at
     return None
 
