@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 from arenite.plan.blocks import Sharing
-from arenite.plan.cuts import during_after, least_during, least_live
+from arenite.plan.cuts import least_during, least_live
 from arenite.plan.descents import Descents
 from arenite.plan.lattice import Lattice, lattices, members
 from arenite.plan.relations import relations
@@ -118,7 +118,7 @@ def test_cuts_find_the_least(work: Work) -> None:
             if index in members(forward.ready(done, forward.everything))
         }
         assert found == min(during.values())
-        assert during_after(forward, behind, index) >= found
+        assert forward.cost(behind, forward.live_after(behind), index)[0] >= found
 
 
 def check_search(work: Work) -> None:

@@ -65,11 +65,6 @@ def least_live(lattice: Lattice, inside: int, free: int, live: int) -> Least:
     )
 
 
-def during_after(lattice: Lattice, done: int, index: int) -> int:
-    """Bytes live while a task runs behind a set of others."""
-    return lattice.cost(done, lattice.live_after(done), index)[0]
-
-
 def least_during(lattice: Lattice, before: int, after: int, index: int) -> tuple[int, int]:
     """Bytes live while the task at `index` runs, in any order, and a set behind which no more is. `before`, `after`: the tasks that every
     order executes before it, and not before it."""

@@ -36,13 +36,6 @@ SHARE = 3
 Path = tuple[int, ...]
 
 
-class Pass(NamedTuple):
-    """An obstacle, and a set of tasks behind which it is executed."""
-
-    task: int
-    behind: int
-
-
 class _Reached(NamedTuple):
     """A set of executed obstacles, in the order in which the search goes on."""
 
@@ -136,43 +129,43 @@ class Obstacles:
             known.append(behind)
             del known[:-KNOWN]
 
-    def _path_within(self, target: int, effort: Effort) -> tuple[int, list[Pass] | None]:
+    def _path_within(self, target: int, effort: Effort) -> tuple[int, Path | None]:
         """A path through all obstacles on which no more than `target` is live; where there is none, a level above that no path is below,
         0 if effort did not suffice."""
         every = sum(1 << task for task in self.tasks)
-        came_from: dict[int, tuple[Pass, int]] = {}
+        last_of: dict[int, int] = {}  # by set of obstacles, the one that was executed last
         heap = [_Reached(len(self.tasks), 0, 0)]
         above: list[int] = []
         while heap:
             _, level, executed = heappop(heap)
             if executed == every:
-                return target, self._path(came_from, executed)
+                return target, self._path(last_of, executed)
             effort.cuts -= STEP_EFFORT
             if effort.cuts <= 0:
                 return 0, None
             for task in self.tasks:
                 after = executed | 1 << task
-                if executed >> task & 1 or self.before[task] & every & ~executed or after in came_from:
+                if executed >> task & 1 or self.before[task] & every & ~executed or after in last_of:
                     continue
-                during, behind = self._least_during(executed, task, target, effort)
+                during = self._least_during(executed, task, target, effort)
                 if during > target:
                     above.append(during)
                     continue
-                came_from[after] = Pass(task, behind), executed
+                last_of[after] = task
                 heappush(heap, _Reached(len(self.tasks) - after.bit_count(), max(level, during), after))
         return min(above), None
 
     @staticmethod
-    def _path(came_from: dict[int, tuple[Pass, int]], executed: int) -> list[Pass]:
-        passes = []
+    def _path(last_of: dict[int, int], executed: int) -> Path:
+        passes: list[int] = []
         while executed:
-            passed, executed = came_from[executed]
-            passes.append(passed)
-        return passes[::-1]
+            passes.append(last_of[executed])
+            executed &= ~(1 << passes[-1])
+        return tuple(reversed(passes))
 
-    def _least_during(self, executed: int, task: int, level: int, effort: Effort) -> tuple[int, int]:
-        """Bytes live while an obstacle runs, in any order that has `executed` those obstacles before it, and a set behind which no more is;
-        or, if that is found sooner, any set behind which no more than `level` is."""
+    def _least_during(self, executed: int, task: int, level: int, effort: Effort) -> int:
+        """Bytes live while an obstacle runs, in any order that has `executed` those obstacles before it; or, if that is found sooner,
+        bytes no more than `level` that some such order has."""
         inside, after = self.before[task], self.after[task] | 1 << task
         for other in self.tasks:
             if executed >> other & 1:
@@ -182,17 +175,17 @@ class Obstacles:
         # What need not be behind it only makes less live.
         for fewer_inside, fewer_after, least in reversed(self._bounds[task]):
             if least > level and not fewer_inside & ~inside and not fewer_after & ~after:
-                return least, inside
+                return least
         found = self._least.get((inside, after, task))
         if found is not None:
-            return found
+            return found[0]
         effort.cuts -= STEP_EFFORT
         for known in reversed(self._known[task]):
             behind = (known | inside) & ~after
             during = self.forward.cost(behind, self._live_after(behind), task)[0]
             if during <= level:
-                return during, behind
-        return self._cut(inside, after, task, effort)
+                return during
+        return self._cut(inside, after, task, effort)[0]
 
     def _cut(self, inside: int, after: int, task: int, effort: Effort) -> tuple[int, int]:
         key = (inside, after, task)
@@ -209,7 +202,7 @@ class Obstacles:
             self._live[done] = self.forward.live_after(done)
         return self._live[done]
 
-    def _through(self, passes: Sequence[Pass], enough: int, effort: Effort, otherwise: Path) -> Path:
+    def _through(self, passes: Path, enough: int, effort: Effort, otherwise: Path) -> Path:
         """An order that executes the obstacles in the sequence of `passes`, with the least peak between them that is found; where none is,
         tasks between two in the sequence of `otherwise`."""
         order: list[int] = []
@@ -243,15 +236,15 @@ class Obstacles:
         effort.left -= way.effort - before
         return found.path
 
-    def _goals(self, passes: Sequence[Pass], effort: Effort) -> list[tuple[int, int | None]]:
+    def _goals(self, passes: Path, effort: Effort) -> list[tuple[int, int | None]]:
         """For each obstacle the set behind which it is best executed, one containing the other; at last all tasks. As what is live is
         submodular, that they contain each other makes none of them worse."""
         goals: list[tuple[int, int | None]] = []
         inside = 0
-        for number, (task, _) in enumerate(passes):
+        for number, task in enumerate(passes):
             after = self.after[task] | 1 << task
             for later in passes[number + 1 :]:
-                after |= self.after[later.task] | 1 << later.task
+                after |= self.after[later] | 1 << later
             _, behind = self._cut(inside | self.before[task], after, task, effort)
             goals.append((behind, task))
             inside = behind | 1 << task
