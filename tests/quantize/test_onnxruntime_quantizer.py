@@ -60,6 +60,22 @@ def float_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def write_quantized(
+    float_model: Path, path: Path, activations: str, weights: str, *, symmetric: bool = False, per_channel: bool = True
+) -> None:
+    """With QuantizeLinear and DequantizeLinear; types by their names in onnxruntime."""
+    quantization.quantize_static(
+        float_model,
+        path,
+        Samples(),
+        quant_format=quantization.QuantFormat.QDQ,
+        per_channel=per_channel,
+        activation_type=quantization.QuantType[activations],
+        weight_type=quantization.QuantType[weights],
+        extra_options={"ActivationSymmetric": symmetric},
+    )
+
+
 CASES = [
     # activations, weights, symmetric activations, per channel; the precision, least dB
     ("QInt8", "QInt8", False, True, "int8", 40),
@@ -80,17 +96,7 @@ CASES = [
 def test_static(
     activations: str, weights: str, symmetric: bool, per_channel: bool, precision: str, least_db: float, float_model: Path, tmp_path: Path
 ) -> None:
-    types = quantization.QuantType
-    quantization.quantize_static(
-        float_model,
-        tmp_path / "net.onnx",
-        Samples(),
-        quant_format=quantization.QuantFormat.QDQ,
-        per_channel=per_channel,
-        activation_type=types[activations],
-        weight_type=types[weights],
-        extra_options={"ActivationSymmetric": symmetric},
-    )
+    write_quantized(float_model, tmp_path / "net.onnx", activations, weights, symmetric=symmetric, per_channel=per_channel)
     options = onnxruntime.SessionOptions()
     options.add_session_config_entry("session.disable_quant_qdq", "1")
     session = onnxruntime.InferenceSession(tmp_path / "net.onnx", options)
@@ -120,17 +126,7 @@ def test_static(
 
 def test_activations_of_four_bits_are_verified_with_their_limits(float_model: Path, tmp_path: Path) -> None:
     """With its further optimizations onnxruntime gives other values than without: `verify` must not be measured against them."""
-    types = quantization.QuantType
-    quantization.quantize_static(
-        float_model,
-        tmp_path / "net.onnx",
-        Samples(),
-        quant_format=quantization.QuantFormat.QDQ,
-        per_channel=True,
-        activation_type=types.QInt4,
-        weight_type=types.QInt4,
-        extra_options={"ActivationSymmetric": True},
-    )
+    write_quantized(float_model, tmp_path / "net.onnx", "QInt4", "QInt4", symmetric=True)
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     plain = onnxruntime.InferenceSession(tmp_path / "net.onnx", options)
@@ -140,9 +136,6 @@ def test_activations_of_four_bits_are_verified_with_their_limits(float_model: Pa
 
 def test_zero_points_of_16_bits_are_reported(float_model: Path, tmp_path: Path) -> None:
     """int16 kernels have none: steps become twice as large where values lie on one side of zero."""
-    types = quantization.QuantType
-    quantization.quantize_static(
-        float_model, tmp_path / "net.onnx", Samples(), activation_type=types.QUInt16, weight_type=types.QInt8, per_channel=True
-    )
+    write_quantized(float_model, tmp_path / "net.onnx", "QUInt16", "QInt8")
     report = convert(tmp_path / "net.onnx", ConvertOptions(output=tmp_path / "out")).report
     assert any("steps of twice the size" in note for note in report.notes)
